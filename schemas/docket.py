@@ -1,0 +1,52 @@
+"""The docket: exactly one per dispute, whatever became of the extraction."""
+
+from typing import Any
+
+from schemas.base import DisputeEvent, Model, UtcDatetime
+from schemas.dispute import Outcome, ScreeningFlag, Tier
+from schemas.grievance import Claim, LeftOut
+
+
+class Usage(Model):
+    """What calls to a model cost. `cost_micros` is in millionths of a US dollar."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_micros: int = 0
+    latency_ms: int = 0
+
+    def plus(self, other: "Usage") -> "Usage":
+        return Usage(
+            **{name: getattr(self, name) + getattr(other, name) for name in Usage.model_fields}
+        )
+
+
+class Docket(DisputeEvent):
+    """Key: order_id. The grievances and their number, what was left out, and the frozen evidence.
+
+    N = 0 with an `outcome` where there was no evidence or extraction failed; N = 0 without one where
+    the complaint holds nothing that can be checked.
+    """
+
+    text: str
+    filed_at: UtcDatetime
+    received_at: UtcDatetime
+    claims: tuple[Claim, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    evidence: dict[str, Any] | None = None
+    evidence_hash: str | None = None
+    evidence_stale: bool = False
+    screening: tuple[ScreeningFlag, ...] = ()
+    safety_words: bool = False
+    """True where the pack's own word list found a safety matter in the text."""
+    tier: Tier = 1
+    acknowledge_by: UtcDatetime | None = None
+    resolve_by: UtcDatetime | None = None
+    outcome: Outcome | None = None
+    problem: str | None = None
+    """Why, in words an officer can act on, where there is an outcome."""
+    model: str | None = None
+    prompt_hash: str | None = None
+    usage: Usage = Usage()
+    raw_reply: str | None = None

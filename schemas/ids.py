@@ -1,0 +1,66 @@
+"""Deterministic ids, so that a replay makes the same event and never a second one.
+
+Where a customer's text is involved the id is an HMAC under the installation key: an id that leaks
+does not let anyone test guesses of what the customer wrote.
+"""
+
+import hashlib
+import hmac
+import unicodedata
+
+
+def normalise_text(text: str) -> str:
+    """The form of a complaint that decides whether it is a repeat: NFKC, case and spaces folded."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _digest(key: bytes, *parts: str) -> str:
+    if not key:
+        raise ValueError("the installation key is empty; set REFUND_BENCH_INSTALLATION_KEY")
+    message = b"".join(len(raw).to_bytes(4, "big") + raw for raw in (p.encode() for p in parts))
+    return hmac.new(key, message, hashlib.sha256).hexdigest()
+
+
+def dispute_id(key: bytes, order_id: str, text: str) -> str:
+    """The id of the dispute that this text about this order opens, or opened before.
+
+    Raises:
+        ValueError: an empty installation key.
+    """
+    return "d-" + _digest(key, order_id, normalise_text(text))[:24]
+
+
+def text_fingerprint(key: bytes, text: str) -> str:
+    """A keyed fingerprint of free text, for places that must not hold the text itself."""
+    return _digest(key, text)
+
+
+def grievance_id(dispute: str, index: int) -> str:
+    """Grievances are numbered from 1 in the order in which the complaint makes them."""
+    return f"{dispute}.g{index}"
+
+
+def ruling_id(grievance: str, seat: int) -> str:
+    return f"{grievance}.s{seat}"
+
+
+def verdict_id(grievance: str, revision: int) -> str:
+    return f"{grievance}.v{revision}"
+
+
+def auto_key(dispute: str) -> str:
+    """The id of a dispute's automatic proposal, decision and payment; never derived from content."""
+    return f"{dispute}:auto"
+
+
+def review_key(dispute: str, review: str) -> str:
+    """The id of the proposal, decision and payment that one person's review authorises."""
+    return f"{dispute}:review:{review}"
+
+
+def evidence_hash(canonical: bytes) -> str:
+    return "sha256:" + hashlib.sha256(canonical).hexdigest()
+
+
+def content_hash(value: bytes) -> str:
+    return "sha256:" + hashlib.sha256(value).hexdigest()

@@ -1,0 +1,89 @@
+"""The current state of a dispute, and its chained history; neither holds free text."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from schemas.base import CurrencyCode, Event, Id, Minor, Model, PackRef, UtcDatetime
+from schemas.verdict import Votes
+
+Status = Literal[
+    "received", "awaiting_evidence", "extracting", "judging", "settling", "paying",
+    "part_paid_in_review", "in_review", "paid", "closed_no_payment",
+]  # fmt: skip
+
+FINAL: frozenset[Status] = frozenset(
+    {"part_paid_in_review", "in_review", "paid", "closed_no_payment"}
+)
+"""Where the pipeline has done its part: paid, handed over or closed."""
+
+
+class LedgerGrievance(Model):
+    grievance_id: Id
+    category: Id
+    line_id: Id | None = None
+    quantity: int | None = None
+    scope: str = "line"
+    ruling: str | None = None
+    votes: Votes | None = None
+    confidence: float | None = None
+    amount_minor: Minor = 0
+    amount_if_upheld_minor: Minor = 0
+    disposition: str | None = None
+    basis: str | None = None
+
+
+class LedgerEntry(Event):
+    """Key: dispute_id, compacted."""
+
+    dispute_id: Id
+    order_id: Id
+    customer_id: Id
+    pack: PackRef | None = None
+    policy: Id
+    status: Status
+    sequence: Annotated[int, Field(ge=1)]
+    """Number of events of the dispute seen so far; a later entry has a higher one."""
+    filed_at: UtcDatetime
+    stages: dict[str, UtcDatetime] = {}
+    """When each stage's event was made."""
+    settled_at: UtcDatetime | None = None
+    tier: int | None = None
+    acknowledge_by: UtcDatetime | None = None
+    resolve_by: UtcDatetime | None = None
+    evidence_hash: str | None = None
+    evidence_stale: bool = False
+    screening: tuple[str, ...] = ()
+    outcome: str | None = None
+    grievances: tuple[LedgerGrievance, ...] = ()
+    left_out: int | None = None
+    decision_rule: str | None = None
+    currency: CurrencyCode | None = None
+    amount_minor: Minor = 0
+    """Decided automatically."""
+    proposed_minor: Minor = 0
+    paid_minor: Minor = 0
+    """Confirmed by the gateway, automatic part and reviews."""
+    pending_minor: Minor = 0
+    """What a person may still approve."""
+    escalated: tuple[str, ...] = ()
+    needs_person: bool = False
+    llm_calls: int = 0
+    cost_micros: int = 0
+    simulated: bool = False
+    letters: int = 0
+    reviews: tuple[str, ...] = ()
+    chain_head: str = ""
+
+
+class AuditEntry(Event):
+    """Key: dispute_id. `chain` = sha256(previous chain ‖ event_hash), so that a change shows."""
+
+    dispute_id: Id
+    sequence: Annotated[int, Field(ge=1)]
+    topic: Id
+    partition: int
+    offset: int
+    event_hash: str
+    previous: str
+    chain: str

@@ -1,0 +1,87 @@
+"""What settlement proposes line by line, and the decision after the customer's allowance."""
+
+from typing import Literal
+
+from schemas.base import CurrencyCode, DisputeEvent, Id, Minor, Model, UtcDatetime
+from schemas.dispute import Tier
+from schemas.docket import Usage
+
+Disposition = Literal["pay", "person", "nothing"]
+"""What becomes of a line: paid automatically, decided by a person, or nothing (rejected, or 0)."""
+
+
+class ScopeShare(Model):
+    """One pay scope and what it is worth: the unit of goods or the fee that is paid once, ever."""
+
+    scope: Id
+    """`L1#2` (line, unit), `LATE`, `fee:packaging`, `whole`, `tx:NIP-1001`."""
+    amount_minor: Minor
+
+
+class PriceLine(Model):
+    """One grievance, priced."""
+
+    grievance_id: Id
+    category: Id
+    ruling: Literal["UPHELD", "REJECTED", "ESCALATE"]
+    scope: str
+    """What the line pays for: `unit`, `weight`, `late`, `fee`, `whole`, `transaction`, `none`."""
+    line_id: Id | None = None
+    quantity: int | None = None
+    amount_minor: Minor = 0
+    """What the line is worth as ruled; 0 unless UPHELD."""
+    amount_if_upheld_minor: Minor = 0
+    ceiling_minor: Minor = 0
+    """The most a person may approve for the line."""
+    disposition: Disposition = "nothing"
+    scopes: tuple[ScopeShare, ...] = ()
+    """The pay scopes behind `amount_minor`, or behind `amount_if_upheld_minor` while a person decides."""
+    basis: str = ""
+    """How the amount came about, in words and numbers."""
+    person_reason: str | None = None
+
+
+class Proposal(DisputeEvent):
+    """Key: customer_id. What would be paid, authorised by a rule or by a person."""
+
+    proposal_id: Id
+    currency: CurrencyCode
+    lines: tuple[PriceLine, ...]
+    amount_minor: Minor
+    """What would be paid if the allowance lets it."""
+    proposed_minor: Minor
+    """What the rules priced before any stop."""
+    decision_rule: Id
+    """The first matching rule of those settlement can see."""
+    escalated: tuple[str, ...] = ()
+    needs_person: bool = False
+    tier: Tier = 1
+    history_minor: Minor = 0
+    """Automatic payments of the last window that only the evidence knows of."""
+    authorised_by: str = "rule"
+    """`rule`, or `person:<reviewer>` for a review."""
+    review_id: Id | None = None
+    filed_at: UtcDatetime
+    received_at: UtcDatetime
+    usage: Usage = Usage()
+
+
+class Decision(DisputeEvent):
+    """Key: order_id. The proposal after the allowance; `decision_rule` says why."""
+
+    decision_id: Id
+    """Also the payment's idempotency key."""
+    currency: CurrencyCode
+    lines: tuple[PriceLine, ...]
+    amount_minor: Minor
+    """To be paid now; 0 where nothing is."""
+    proposed_minor: Minor
+    decision_rule: Id
+    escalated: tuple[str, ...] = ()
+    needs_person: bool = False
+    tier: Tier = 1
+    authorised_by: str = "rule"
+    review_id: Id | None = None
+    filed_at: UtcDatetime
+    received_at: UtcDatetime
+    usage: Usage = Usage()
