@@ -72,6 +72,9 @@ class DisputeEvent(Event):
     dispute_id: Id
     order_id: Id
     customer_id: Id
+    settles_under: Id
+    """The key of every order-keyed topic: the order, or for bank disputes related by reference the
+    smallest transaction id, so that what must be paid once meets in one place."""
     pack: PackRef
     simulated: bool = False
     """True when any ruling behind this event came from a stand-in; never reaches a real gateway."""

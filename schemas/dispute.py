@@ -19,7 +19,7 @@ class ScreeningFlag(Model):
 
 
 class Dispute(DisputeEvent):
-    """Key: order_id. Everything a later stage needs to know of the complaint, frozen."""
+    """Key: settles_under. Everything a later stage needs to know of the complaint, frozen."""
 
     text: str
     filed_at: UtcDatetime

@@ -23,7 +23,7 @@ class Usage(Model):
 
 
 class Docket(DisputeEvent):
-    """Key: order_id. The grievances and their number, what was left out, and the frozen evidence.
+    """Key: settles_under. The grievances and their number, what was left out, and the frozen evidence.
 
     N = 0 with an `outcome` where there was no evidence or extraction failed; N = 0 without one where
     the complaint holds nothing that can be checked.

@@ -39,11 +39,12 @@ class LedgerEntry(Event):
     dispute_id: Id
     order_id: Id
     customer_id: Id
+    settles_under: Id
     pack: PackRef | None = None
     policy: Id
     status: Status
-    sequence: Annotated[int, Field(ge=1)]
-    """Number of events of the dispute seen so far; a later entry has a higher one."""
+    sequence: Annotated[int, Field(ge=0)]
+    """Number of events of the dispute seen so far; 0 is intake's, while the evidence is awaited."""
     filed_at: UtcDatetime
     stages: dict[str, UtcDatetime] = {}
     """When each stage's event was made."""

@@ -21,7 +21,7 @@ class ToldLine(Model):
 
 
 class LetterRequest(DisputeEvent):
-    """Key: order_id. Made once the money is settled, so the amount stated is the amount paid."""
+    """Key: settles_under. Made once the money is settled, so the amount stated is the amount paid."""
 
     letter_id: Id
     kind: LetterKind
@@ -35,7 +35,7 @@ class LetterRequest(DisputeEvent):
 
 
 class Letter(DisputeEvent):
-    """Key: order_id. The message as sent."""
+    """Key: settles_under. The message as sent."""
 
     letter_id: Id
     kind: LetterKind

@@ -8,7 +8,7 @@ PaymentStatus = Literal["paid", "not_required", "refused"]
 
 
 class Payment(DisputeEvent):
-    """Key: order_id. `refused` is definite: the money will not move under this key."""
+    """Key: settles_under. `refused` is definite: the money will not move under this key."""
 
     payment_id: Id
     """The decision's id, which is the idempotency key and the gateway's reference."""

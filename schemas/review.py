@@ -10,11 +10,12 @@ Action = Literal["approve", "reject", "amount", "more_evidence", "appeal"]
 
 
 class Review(Event):
-    """Key: order_id. Takes effect once; a second or contradicting one is refused and recorded."""
+    """Key: settles_under. Takes effect once; a second or contradicting one is refused and recorded."""
 
     review_id: Id
     dispute_id: Id
     order_id: Id
+    settles_under: Id
     action: Action
     amount_minor: Minor | None = None
     """For `amount`: the total approved for what is pending."""

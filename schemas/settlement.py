@@ -67,7 +67,7 @@ class Proposal(DisputeEvent):
 
 
 class Decision(DisputeEvent):
-    """Key: order_id. The proposal after the allowance; `decision_rule` says why."""
+    """Key: settles_under. The proposal after the allowance; `decision_rule` says why."""
 
     decision_id: Id
     """Also the payment's idempotency key."""

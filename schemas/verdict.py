@@ -41,7 +41,7 @@ class Votes(Model):
 
 
 class Verdict(DisputeEvent):
-    """Key: order_id. Revision 1 decides; a later one records a late ruling and changes nothing."""
+    """Key: settles_under. Revision 1 decides; a later one records a late ruling and changes nothing."""
 
     verdict_id: Id
     grievance_id: Id
