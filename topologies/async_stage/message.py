@@ -1,0 +1,33 @@
+"""What goes into a handler and what comes out of it: bytes."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One record of the input topic. A tombstone's value is empty."""
+
+    topic: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes
+    headers: dict[str, bytes] = field(default_factory=dict)
+    timestamp_ms: int = 0
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One record to write, in the transaction that also marks its message as done."""
+
+    topic: str
+    key: bytes
+    value: bytes
+    headers: dict[str, bytes] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Bytes on the wire, a little over: key, value, headers and the record's framing."""
+        headers = sum(len(name) + len(value) + 10 for name, value in self.headers.items())
+        return len(self.key) + len(self.value) + headers + 100
