@@ -1,0 +1,136 @@
+"""The gateway port over HTTP, with the dialect the embedded gateway speaks."""
+
+from types import TracebackType
+from typing import Any, Self
+
+import aiohttp
+import orjson
+from pydantic import ValidationError
+
+from streams.payments.port import (
+    GatewayError,
+    GatewayRefused,
+    GatewayUnavailable,
+    KeyConflict,
+    Refund,
+    RefundRequest,
+)
+
+LONGEST_RETRY_AFTER_S = 60.0
+DEFINITE = frozenset({400, 402, 403, 404, 410, 422})
+"""Statuses that refuse, if a code says why. Without one they may come from a proxy on the way."""
+
+
+class HttpGateway:
+    """One connection pool; close it with `aclose` or use `async with`."""
+
+    def __init__(self, base_url: str, timeout_s: float = 10.0, token: str | None = None) -> None:
+        self._base = base_url.rstrip("/")
+        self._timeout = aiohttp.ClientTimeout(total=timeout_s)
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._session: aiohttp.ClientSession | None = None
+
+    async def look_up(self, key: str) -> Refund | None:
+        status, body, _ = await self._call("GET", "/refunds", params={"reference": key})
+        found = body.get("refunds") if status == 200 else None
+        if not isinstance(found, list):
+            raise GatewayUnavailable(f"look-up answered {status}")
+        return _refund(found[0]) if found else None
+
+    async def refund(self, request: RefundRequest) -> Refund:
+        status, body, retry_after_s = await self._call(
+            "POST",
+            "/refunds",
+            data=request.to_bytes(),
+            headers={"Content-Type": "application/json", "Idempotency-Key": request.key},
+        )
+        if status in (200, 201):
+            return _as_asked(_refund(body), request)
+        code = body.get("code")
+        if status == 409 and code == "duplicate":
+            return await self._paid_before(request)
+        raise _failure(status, code, str(body.get("message", "")), request.key, retry_after_s)
+
+    async def aclose(self) -> None:
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def _paid_before(self, request: RefundRequest) -> Refund:
+        """Some gateways answer a repeated key with "duplicate" and leave the rest to us."""
+        found = await self.look_up(request.key)
+        if found is None:
+            raise GatewayUnavailable("called a duplicate of a refund it cannot find")
+        return _as_asked(found, request)
+
+    async def _call(
+        self, method: str, path: str, **arguments: Any
+    ) -> tuple[int, dict[str, Any], float | None]:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(timeout=self._timeout, headers=self._headers)
+        try:
+            async with self._session.request(
+                method, self._base + path, allow_redirects=False, **arguments
+            ) as answer:
+                body = await answer.read()
+                retry_after_s = _seconds(answer.headers.get("Retry-After"))
+                return answer.status, _object(body), retry_after_s
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise GatewayUnavailable(f"{type(error).__name__}: {error}") from error
+
+
+def _failure(
+    status: int, code: object, message: str, key: str, retry_after_s: float | None
+) -> GatewayError:
+    if status == 409 and code == "key_conflict":
+        return KeyConflict(key, message)
+    if status in DEFINITE and isinstance(code, str) and code:
+        return GatewayRefused(code, message)
+    return GatewayUnavailable(f"answered {status} {code or ''} {message}".strip(), retry_after_s)
+
+
+def _as_asked(refund: Refund, request: RefundRequest) -> Refund:
+    told = (refund.key, refund.amount_minor, refund.currency)
+    if told != (request.key, request.amount_minor, request.currency):
+        asked = f"asked for {request.amount_minor} {request.currency}"
+        held = f"the gateway holds {refund.amount_minor} {refund.currency} under {refund.key}"
+        raise KeyConflict(request.key, f"{asked}, {held}")
+    return refund
+
+
+def _refund(body: object) -> Refund:
+    try:
+        return Refund.model_validate(body)
+    except ValidationError as error:
+        raise GatewayUnavailable(f"unreadable refund: {error.error_count()} errors") from error
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    """The JSON object in the body; anything else, a proxy's HTML say, tells us nothing."""
+    try:
+        parsed = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return {}
+    return parsed if isinstance(parsed, dict) else {}
+
+
+def _seconds(header: str | None) -> float | None:
+    """Retry-After in seconds, capped; its date form needs a clock and is left out."""
+    try:
+        seconds = float(header) if header else None
+    except ValueError:
+        return None
+    if seconds is None or not seconds >= 0:
+        return None
+    return min(seconds, LONGEST_RETRY_AFTER_S)

@@ -1,0 +1,103 @@
+"""What payout may ask of a payment gateway, and every way the answer can come."""
+
+from collections.abc import Iterable
+from typing import Annotated, Protocol
+
+from pydantic import AfterValidator, Field, model_validator
+
+from schemas.base import CurrencyCode, Id, Minor, Model, UtcDatetime
+
+
+def _sorted(scopes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(scopes))
+
+
+class RefundRequest(Model):
+    """One refund. The same key must always come with the same everything else."""
+
+    key: Id
+    reference: Id
+    """Our key again, sent as reference or metadata: gateways forget keys, not references."""
+    amount_minor: Annotated[Minor, Field(gt=0)]
+    currency: CurrencyCode
+    order_id: Id
+    """The charge that is refunded."""
+    account: Id
+    """The customer."""
+    simulated: bool
+    """True when a stand-in had a say; a real gateway refuses it."""
+    scopes: Annotated[tuple[str, ...], AfterValidator(_sorted)] = ()
+    """The pay scopes this money settles, so that the gateway's own file can be checked for them."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _reference_is_the_key(cls, fields: object) -> object:
+        if isinstance(fields, dict) and "reference" not in fields and "key" in fields:
+            return {**fields, "reference": fields["key"]}
+        return fields
+
+
+class Refund(Model):
+    """Money that moved, as the gateway tells it."""
+
+    key: Id
+    amount_minor: Minor
+    currency: CurrencyCode
+    gateway_ref: Id
+    created_at: UtcDatetime
+    simulated: bool
+
+
+class GatewayError(Exception):
+    """Whatever keeps a refund from being confirmed."""
+
+
+class GatewayRefused(GatewayError):
+    """Definite: no money moved under this key, and none will.
+
+    Codes: already_refunded, account_closed, amount_above_charge, currency_mismatch,
+    simulated_not_allowed, unknown_account, invalid_request, or the gateway's own.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+
+
+class KeyConflict(GatewayError):
+    """The key was used for another amount, currency, account or order. Never retried; alarmed."""
+
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(f"{key}: {message}")
+        self.key = key
+        self.message = message
+
+
+class GatewayUnavailable(GatewayError):
+    """Outcome unknown: the money may have moved. Look the key up before trying again."""
+
+    def __init__(self, message: str, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class PaymentGateway(Protocol):
+    """One contract suite, `tests/contract/test_gateway_port.py`, holds for every adapter."""
+
+    async def look_up(self, key: str) -> Refund | None:
+        """The refund made under this key, however long ago.
+
+        Raises:
+            GatewayUnavailable: not known; never answer None for that.
+        """
+        ...
+
+    async def refund(self, request: RefundRequest) -> Refund:
+        """Pay, or tell what was paid: the same request again answers with the same refund.
+
+        Raises:
+            GatewayRefused, KeyConflict: definite.
+            GatewayUnavailable: the money may or may not have moved.
+        """
+        ...
