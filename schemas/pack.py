@@ -81,8 +81,8 @@ class FeeDifference(Part):
 
 
 class Formula(Part):
-    """Σ plus − Σ minus over evidence fields, never below 0. A field in `required` that the record lacks
-    sends the line to a person; one in `optional` counts as 0."""
+    """Σ plus − Σ minus over evidence fields or derived facts, never below 0. One that the record lacks
+    sends the line to a person, unless it is in `optional`, where it counts as 0."""
 
     kind: Literal["formula"]
     plus: tuple[Id, ...]
@@ -126,6 +126,8 @@ class Category(Part):
     """True: the claim must be tied to a line, or to the whole order."""
     claimed_tier: Literal[1, 2, 3] = 1
     """The tier that the mere claim raises a dispute to."""
+    stops_with: Id | None = None
+    """UPHELD stops the whole dispute under this rule of the pack's order."""
 
 
 class WholeOrder(Part):

@@ -16,6 +16,9 @@ class ScopeShare(Model):
     scope: Id
     """`L1#2` (line, unit), `LATE`, `fee:packaging`, `whole`, `tx:NIP-1001`."""
     amount_minor: Minor
+    ceiling_minor: Minor | None = None
+    """The most a person may approve for it, where that is more than `amount_minor`: a claim that the
+    rules do not price (a fraud claim is owed what a person finds) still has a scope and an upper end."""
 
 
 class PriceLine(Model):
