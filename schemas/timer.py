@@ -11,6 +11,8 @@ class Timer(Event):
     """Key: timer_id, in a compacted topic; a tombstone ends the wait."""
 
     timer_id: Id
+    stage: Id
+    """The stage that waits; the others ignore the deadline."""
     kind: TimerKind
     waiting_key: Id
     """The key under which the waiting stage keeps its state."""
@@ -23,6 +25,7 @@ class Deadline(Event):
     """Key: the waiting key. At least once; the waiting stage checks its own state."""
 
     timer_id: Id
+    stage: Id
     kind: TimerKind
     waiting_key: Id
     due_at: UtcDatetime

@@ -1,0 +1,346 @@
+"""Intake: a complaint meets the records of its order, in either order, and becomes a dispute once.
+
+Frozen is the newest valid snapshot captured at or after the filing; where none comes within the
+pack's grace, the newest there is, flagged stale; where there is none at all, a person decides.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pydantic import ValidationError
+
+from schemas.base import Model, UtcDatetime, canonical_bytes
+from schemas.complaint import Complaint
+from schemas.dispute import Dispute, Outcome, ScreeningFlag, Tier
+from schemas.evidence import MAX_EVIDENCE_BYTES, Record, is_identity_only, read_record
+from schemas.ids import dispute_id, evidence_hash
+from schemas.ledger import LedgerEntry
+from schemas.timer import Deadline, Timer
+from schemas.topics import DISPUTES, LEDGER
+from streams.clocks import due
+from streams.emit import Emit, cancel, emit, start
+from streams.facts import facts
+from streams.policies.loader import LoadedPack, PackRegistry
+from streams.screening import screen
+from streams.tiers import tier_at_intake
+
+STAGE = "intake"
+SNAPSHOTS_KEPT = 4
+"""Newest snapshots an order keeps; a complaint needs one, an operator may send corrections."""
+UNCLAIMED_EVIDENCE_KEPT = timedelta(days=30)
+"""How long records are kept that no complaint has asked for."""
+PLACED_AFTER_FILING = timedelta(hours=1)
+"""Clocks differ; an order placed later than this after the complaint about it is not believed."""
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What intake makes of a complaint and the records at hand."""
+
+    evidence: dict[str, Any] | None
+    evidence_hash: str | None
+    evidence_stale: bool
+    problems: tuple[str, ...]
+    screening: tuple[ScreeningFlag, ...]
+    tier: Tier
+    acknowledge_by: datetime | None
+    resolve_by: datetime | None
+    outcome: Outcome | None
+    settles_under: str
+
+
+def _moment(value: object) -> datetime | None:
+    """An evidence field read as a moment with a time zone, or None where it is not one."""
+    try:
+        moment = datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+    return moment.astimezone(UTC) if moment.tzinfo else None
+
+
+@dataclass(frozen=True)
+class _Snapshot:
+    body: dict[str, Any]
+    record: Record
+
+
+def _problems(
+    body: dict[str, Any], complaint: Complaint, pack: LoadedPack
+) -> tuple[Record | None, list[str]]:
+    """The typed record, or every reason why this body cannot be judged on."""
+    if len(canonical_bytes(body)) > MAX_EVIDENCE_BYTES:
+        return None, [f"evidence is over {MAX_EVIDENCE_BYTES // 1024} KB"]
+    if body.get("kind") != pack.pack.evidence_kind:
+        return None, [
+            f"kind is {body.get('kind')!r}; {pack.pack.policy} takes {pack.pack.evidence_kind!r}"
+        ]
+    try:
+        record = read_record(body)
+    except ValidationError as error:
+        return None, [
+            f"{'.'.join(str(part) for part in item['loc']) or 'evidence'}: {item['msg']}"
+            for item in error.errors()
+        ]
+    except (ValueError, OverflowError) as error:
+        return None, [str(error)]
+    found = [
+        f"{field} is missing" for field in pack.pack.evidence_required if body.get(field) is None
+    ]
+    if record.customer_id != complaint.customer_id:
+        found.append("customer_id is not the complaint's")
+    if record.currency != pack.pack.currency:
+        found.append(
+            f"currency is {record.currency}; {pack.pack.policy} settles in {pack.pack.currency}"
+        )
+    placed = _moment(body.get(pack.pack.order_placed_field))
+    if placed and placed > complaint.filed_at + PLACED_AFTER_FILING:
+        found.append(f"{pack.pack.order_placed_field} is after the complaint was filed")
+    return (None, found) if found else (record, [])
+
+
+def _candidates(
+    complaint: Complaint, bodies: Sequence[dict[str, Any]], pack: LoadedPack
+) -> tuple[list[_Snapshot], list[str]]:
+    """The valid snapshots, oldest capture first, and the problems of the others."""
+    valid: list[_Snapshot] = []
+    problems: list[str] = []
+    for body in bodies:
+        if is_identity_only(body):
+            continue
+        record, found = _problems(body, complaint, pack)
+        problems += found
+        if record is not None:
+            valid.append(_Snapshot(body, record))
+    return sorted(valid, key=lambda snapshot: snapshot.record.captured_at), problems
+
+
+def is_ready(complaint: Complaint, bodies: Sequence[dict[str, Any]], pack: LoadedPack) -> bool:
+    """True where a valid snapshot was captured at or after the filing, so that nothing need be awaited."""
+    valid, _ = _candidates(complaint, bodies, pack)
+    return bool(valid) and valid[-1].record.captured_at >= complaint.filed_at
+
+
+def _settles_under(order_id: str, body: dict[str, Any] | None) -> str:
+    related = (body or {}).get("related") or []
+    return min(
+        [order_id, *(r["transaction_id"] for r in related if r.get("same_reference") is True)]
+    )
+
+
+def assess(
+    *, complaint: Complaint, snapshots: Sequence[dict[str, Any]], pack: LoadedPack
+) -> Assessment:
+    """Freeze the evidence and say what screening, tier, deadlines and outcome follow from it.
+
+    Called when a fresh snapshot is there or the grace has ended; `price` calls it as at the end of
+    the grace, so the command and the pipeline cannot differ.
+    """
+    policy = pack.pack
+    valid, problems = _candidates(complaint, snapshots, pack)
+    chosen = valid[-1] if valid else None
+    body = chosen.body if chosen else None
+    outcome: Outcome | None = None
+    if chosen is None:
+        outcome = "evidence_invalid" if problems else "evidence_unavailable"
+    else:
+        placed = _moment(chosen.body.get(policy.order_placed_field))
+        if placed and complaint.filed_at - placed > timedelta(
+            days=policy.limits.max_order_age_days
+        ):
+            outcome = "order_too_old"
+    screening = screen(complaint.text, body, policy.screening_patterns)
+    known = facts(body or {})
+    tier = tier_at_intake(policy, known)
+    if screening:
+        tier = max(tier, policy.screening_tier)
+    return Assessment(
+        evidence=body,
+        evidence_hash=evidence_hash(canonical_bytes(body)) if body is not None else None,
+        evidence_stale=chosen is not None and chosen.record.captured_at < complaint.filed_at,
+        problems=tuple(problems) if chosen is None else (),
+        screening=screening,
+        tier=tier,
+        acknowledge_by=due(complaint.filed_at, policy.acknowledge_clocks, known),
+        resolve_by=due(complaint.filed_at, policy.resolve_clocks, known),
+        outcome=outcome,
+        settles_under=_settles_under(complaint.order_id, body),
+    )
+
+
+class Waiting(Model):
+    """A complaint that waits for the records of its order."""
+
+    complaint: Complaint
+    received_at: UtcDatetime
+    policy: str
+    pack_version: int
+
+
+class IntakeState(Model):
+    """Per order: what waits, what was opened, and the newest snapshots."""
+
+    waiting: dict[str, Waiting] = {}
+    opened: tuple[str, ...] = ()
+    snapshots: tuple[dict[str, Any], ...] = ()
+    retire_at: UtcDatetime | None = None
+
+
+Step = tuple[IntakeState | None, list[Emit]]
+"""The order's next state (None deletes it) and what to produce."""
+
+
+def _grace_timer(dispute: str) -> str:
+    return f"{STAGE}:evidence_grace:{dispute}"
+
+
+class Intake:
+    """The decisions of intake; holds no state of its own."""
+
+    def __init__(self, registry: PackRegistry, installation_key: bytes) -> None:
+        self._registry = registry
+        self._key = installation_key
+
+    def on_complaint(self, state: IntakeState, complaint: Complaint, now: datetime) -> Step:
+        """Open the dispute, or wait for evidence; a repeat changes nothing.
+
+        Raises:
+            KeyError: the policy is not one we hold a pack for.
+        """
+        dispute = dispute_id(self._key, complaint.order_id, complaint.text)
+        if dispute in state.opened or dispute in state.waiting:
+            return state, []
+        pack = self._registry.latest(complaint.policy)
+        if complaint.evidence is not None:
+            if complaint.source.role == "records":
+                state = _remember(state, complaint.evidence)
+            complaint = complaint.model_copy(update={"evidence": None})
+        days = pack.pack.limits.max_order_age_days + pack.pack.windows.retire_days
+        state, emits = _keep_for(state, complaint.order_id, timedelta(days=days), now)
+        wait = Waiting(
+            complaint=complaint,
+            received_at=now,
+            policy=pack.pack.policy,
+            pack_version=pack.pack.version,
+        )
+        if is_ready(complaint, state.snapshots, pack):
+            return self._open(state, dispute, wait, now, emits)
+        grace = Timer(
+            at=now,
+            timer_id=_grace_timer(dispute),
+            stage=STAGE,
+            kind="evidence_grace",
+            waiting_key=complaint.order_id,
+            due_at=now + timedelta(seconds=pack.pack.windows.evidence_grace_s),
+            payload={"dispute_id": dispute},
+        )
+        waiting = {**state.waiting, dispute: wait}
+        entry = LedgerEntry(
+            at=now,
+            dispute_id=dispute,
+            order_id=complaint.order_id,
+            customer_id=complaint.customer_id,
+            settles_under=complaint.order_id,
+            pack=pack.ref,
+            policy=pack.pack.policy,
+            status="awaiting_evidence",
+            sequence=0,
+            filed_at=complaint.filed_at,
+            stages={"received": now},
+        )
+        return state.model_copy(update={"waiting": waiting}), [
+            *emits,
+            start(grace),
+            emit(LEDGER, entry),
+        ]
+
+    def on_evidence(
+        self, state: IntakeState, order_id: str, body: dict[str, Any], now: datetime
+    ) -> Step:
+        """Keep the snapshot, and open every complaint it was awaited by."""
+        state, emits = _keep_for(_remember(state, body), order_id, UNCLAIMED_EVIDENCE_KEPT, now)
+        for dispute, wait in list(state.waiting.items()):
+            pack = self._registry.get(wait.policy, wait.pack_version)
+            if is_ready(wait.complaint, state.snapshots, pack):
+                state, opened = self._open(
+                    state, dispute, wait, now, [cancel(_grace_timer(dispute))]
+                )
+                emits += opened
+        return state, emits
+
+    def on_deadline(self, state: IntakeState, deadline: Deadline, now: datetime) -> Step:
+        """The grace of a complaint has ended, or the order may be forgotten."""
+        if deadline.kind == "retire":
+            early = state.retire_at is not None and deadline.due_at < state.retire_at
+            return (state, []) if early or state.waiting else (None, [])
+        dispute = str(deadline.payload.get("dispute_id"))
+        wait = state.waiting.get(dispute)
+        return self._open(state, dispute, wait, now, []) if wait else (state, [])
+
+    def _open(
+        self, state: IntakeState, dispute: str, wait: Waiting, now: datetime, emits: list[Emit]
+    ) -> tuple[IntakeState, list[Emit]]:
+        complaint = wait.complaint
+        pack = self._registry.get(wait.policy, wait.pack_version)
+        found = assess(complaint=complaint, snapshots=state.snapshots, pack=pack)
+        event = Dispute(
+            at=now,
+            dispute_id=dispute,
+            order_id=complaint.order_id,
+            customer_id=complaint.customer_id,
+            settles_under=found.settles_under,
+            pack=pack.ref,
+            text=complaint.text,
+            filed_at=complaint.filed_at,
+            received_at=wait.received_at,
+            channel=complaint.channel,
+            evidence=found.evidence,
+            evidence_hash=found.evidence_hash,
+            evidence_stale=found.evidence_stale,
+            evidence_problems=found.problems,
+            screening=found.screening,
+            tier=found.tier,
+            acknowledge_by=found.acknowledge_by,
+            resolve_by=found.resolve_by,
+            outcome=found.outcome,
+        )
+        waiting = {key: value for key, value in state.waiting.items() if key != dispute}
+        opened = (*state.opened, dispute)
+        next_state = state.model_copy(update={"waiting": waiting, "opened": opened})
+        return next_state, [*emits, emit(DISPUTES, event)]
+
+
+def _keep_for(
+    state: IntakeState, order_id: str, span: timedelta, now: datetime
+) -> tuple[IntakeState, list[Emit]]:
+    """Forget the order no sooner than `span` from now: a timer, never a TTL, since a TTL runs on
+    event time and one record with a bad timestamp would erase every order's memory."""
+    due_at = now + span
+    if state.retire_at is not None and state.retire_at > due_at - timedelta(days=1):
+        return state, []
+    timer = Timer(
+        at=now,
+        timer_id=f"{STAGE}:retire:{order_id}",
+        stage=STAGE,
+        kind="retire",
+        waiting_key=order_id,
+        due_at=due_at,
+    )
+    return state.model_copy(update={"retire_at": due_at}), [start(timer)]
+
+
+def _remember(state: IntakeState, body: dict[str, Any]) -> IntakeState:
+    """Keep the newest captures. One that cannot be read is kept while there is room: it may be why a
+    dispute goes to a person as `evidence_invalid`."""
+    if len(canonical_bytes(body)) > MAX_EVIDENCE_BYTES:
+        identity = {
+            field: body.get(field)
+            for field in ("kind", "order_id", "transaction_id", "customer_id")
+        }
+        body = {**identity, "too_large": True}
+    kept = [*(other for other in state.snapshots if other != body), body]
+    kept.sort(
+        key=lambda other: _moment(other.get("captured_at")) or datetime.min.replace(tzinfo=UTC)
+    )
+    return state.model_copy(update={"snapshots": tuple(kept[-SNAPSHOTS_KEPT:])})

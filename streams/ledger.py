@@ -1,0 +1,314 @@
+"""Ledger: the current state of each dispute, and its numbered, hash-chained history.
+
+An entry is a fold over the dispute's events that gives the same result whatever order they come in;
+the status is derived from what is known, never from which event came last.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from schemas.base import DisputeEvent, Event, Id, Model
+from schemas.dispute import Dispute
+from schemas.docket import Docket
+from schemas.ids import auto_key, content_hash
+from schemas.ledger import AuditEntry, LedgerEntry, LedgerGrievance, Status
+from schemas.letter import Letter
+from schemas.payment import Payment
+from schemas.review import Review
+from schemas.settlement import Decision
+from schemas.topics import AUDIT, LEDGER
+from schemas.verdict import Verdict
+from streams.emit import Emit, emit
+
+STAGE = "ledger"
+GENESIS = "sha256:" + "0" * 64
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an event stands in Kafka."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+class Account(Model):
+    """What the ledger keeps per dispute beside the entry itself."""
+
+    entry: LedgerEntry
+    docketed: bool = False
+    verdicts: tuple[str, ...] = ()
+    """Grievances whose first verdict has come."""
+    decisions: tuple[str, ...] = ()
+    due: dict[str, int] = {}
+    """Decision → amount that the gateway has yet to confirm."""
+    answered: tuple[str, ...] = ()
+    """Decisions with a payment record."""
+    seen: tuple[str, ...] = ()
+    """Event hashes in the chain, so that a redelivery is not numbered twice."""
+
+
+class LedgerState(Model):
+    """Per settles_under: its disputes."""
+
+    accounts: dict[str, Account] = {}
+
+
+Step = tuple[LedgerState | None, list[Emit]]
+
+
+def chain(previous: str, event_hash: str) -> str:
+    """The next link: sha256 over the previous link and the event's hash."""
+    return "sha256:" + hashlib.sha256(f"{previous}{event_hash}".encode()).hexdigest()
+
+
+def on_event(
+    state: LedgerState, event: DisputeEvent | Review, value: bytes, place: Place, now: datetime
+) -> Step:
+    """Fold one event into its dispute, and link it into the dispute's chain."""
+    event_hash = content_hash(value)
+    account = state.accounts.get(event.dispute_id) or Account(entry=_blank(event, now))
+    if event_hash in account.seen:
+        return state, []
+    account = _fold(account, event)
+    entry = account.entry
+    sequence = entry.sequence + 1
+    previous = entry.chain_head or GENESIS
+    link = chain(previous, event_hash)
+    status = _status(account)
+    settled_at = entry.settled_at
+    if settled_at is None and status in (
+        "paid",
+        "part_paid_in_review",
+        "in_review",
+        "closed_no_payment",
+    ):
+        settled_at = event.at
+    entry = entry.model_copy(
+        update={
+            "at": now,
+            "status": status,
+            "sequence": sequence,
+            "chain_head": link,
+            "settled_at": settled_at,
+            "stages": {**entry.stages, _stage_name(event): event.at},
+        }
+    )
+    account = account.model_copy(update={"entry": entry, "seen": (*account.seen, event_hash)})
+    audit = AuditEntry(
+        at=now,
+        dispute_id=entry.dispute_id,
+        sequence=sequence,
+        topic=place.topic,
+        partition=place.partition,
+        offset=place.offset,
+        event_hash=event_hash,
+        previous=previous,
+        chain=link,
+    )
+    next_state = state.model_copy(
+        update={"accounts": {**state.accounts, entry.dispute_id: account}}
+    )
+    return next_state, [emit(LEDGER, entry), emit(AUDIT, audit)]
+
+
+def _blank(event: DisputeEvent | Review, now: datetime) -> LedgerEntry:
+    pack = getattr(event, "pack", None)
+    return LedgerEntry(
+        at=now,
+        dispute_id=event.dispute_id,
+        order_id=event.order_id,
+        customer_id=getattr(event, "customer_id", "unknown"),
+        settles_under=event.settles_under,
+        pack=pack,
+        policy=pack.policy if pack else "unknown",
+        status="received",
+        sequence=0,
+        filed_at=getattr(event, "filed_at", event.at),
+    )
+
+
+def _stage_name(event: Event) -> Id:
+    names = {
+        Dispute: "opened",
+        Docket: "docketed",
+        Verdict: "judged",
+        Decision: "decided",
+        Payment: "paid",
+        Letter: "told",
+        Review: "reviewed",
+    }
+    return names[type(event)]
+
+
+def _fold(account: Account, event: DisputeEvent | Review) -> Account:
+    entry = account.entry
+    if isinstance(event, DisputeEvent):
+        entry = entry.model_copy(
+            update={
+                "customer_id": event.customer_id,
+                "pack": event.pack,
+                "policy": event.pack.policy,
+                "simulated": entry.simulated or event.simulated,
+            }
+        )
+        account = account.model_copy(update={"entry": entry})
+    match event:
+        case Dispute():
+            return _with(account, _opened(entry, event))
+        case Docket():
+            return _with(account, _docketed(entry, event), docketed=True)
+        case Verdict() if event.revision == 1 and event.grievance_id not in account.verdicts:
+            return _with(
+                account, _judged(entry, event), verdicts=(*account.verdicts, event.grievance_id)
+            )
+        case Decision() if event.decision_id not in account.decisions:
+            due = {**account.due, event.decision_id: event.amount_minor}
+            return _with(
+                account,
+                _decided(entry, event),
+                decisions=(*account.decisions, event.decision_id),
+                due=due,
+            )
+        case Payment() if event.payment_id not in account.answered:
+            return _with(
+                account, _paid(entry, event), answered=(*account.answered, event.payment_id)
+            )
+        case Letter():
+            calls = {
+                "llm_calls": entry.llm_calls + event.usage.calls,
+                "cost_micros": entry.cost_micros + event.usage.cost_micros,
+            }
+            return _with(account, entry.model_copy(update={"letters": entry.letters + 1, **calls}))
+        case Review():
+            return _with(
+                account, entry.model_copy(update={"reviews": (*entry.reviews, event.review_id)})
+            )
+    return account
+
+
+def _with(account: Account, entry: LedgerEntry, **changes: object) -> Account:
+    return account.model_copy(update={"entry": entry, **changes})
+
+
+def _opened(entry: LedgerEntry, event: Dispute) -> LedgerEntry:
+    return entry.model_copy(
+        update={
+            "filed_at": event.filed_at,
+            "stages": {**entry.stages, "received": event.received_at},
+            "tier": max(event.tier, entry.tier or 1),
+            "acknowledge_by": event.acknowledge_by,
+            "resolve_by": event.resolve_by,
+            "evidence_hash": event.evidence_hash,
+            "evidence_stale": event.evidence_stale,
+            "screening": tuple(flag.rule for flag in event.screening),
+            "outcome": entry.outcome or event.outcome,
+        }
+    )
+
+
+def _docketed(entry: LedgerEntry, event: Docket) -> LedgerEntry:
+    known = {grievance.grievance_id: grievance for grievance in entry.grievances}
+    grievances = tuple(
+        known.get(
+            claim.grievance_id,
+            LedgerGrievance(grievance_id=claim.grievance_id, category=claim.category),
+        ).model_copy(
+            update={"line_id": claim.line_id, "quantity": claim.quantity, "scope": claim.scope}
+        )
+        for claim in event.claims
+    )
+    return entry.model_copy(
+        update={
+            "grievances": grievances,
+            "left_out": len(event.left_out),
+            "outcome": event.outcome or entry.outcome,
+            "llm_calls": entry.llm_calls + event.usage.calls,
+            "cost_micros": entry.cost_micros + event.usage.cost_micros,
+        }
+    )
+
+
+def _put(entry: LedgerEntry, grievance: LedgerGrievance) -> tuple[LedgerGrievance, ...]:
+    others = [g for g in entry.grievances if g.grievance_id != grievance.grievance_id]
+    return tuple(sorted([*others, grievance], key=lambda g: (len(g.grievance_id), g.grievance_id)))
+
+
+def _judged(entry: LedgerEntry, event: Verdict) -> LedgerEntry:
+    known = next((g for g in entry.grievances if g.grievance_id == event.grievance_id), None)
+    grievance = (
+        known or LedgerGrievance(grievance_id=event.grievance_id, category=event.category)
+    ).model_copy(
+        update={"ruling": event.ruling, "votes": event.votes, "confidence": event.confidence}
+    )
+    return entry.model_copy(
+        update={
+            "grievances": _put(entry, grievance),
+            "llm_calls": entry.llm_calls + sum(ruling.usage.calls for ruling in event.rulings),
+            "cost_micros": entry.cost_micros
+            + sum(ruling.usage.cost_micros for ruling in event.rulings),
+        }
+    )
+
+
+def _decided(entry: LedgerEntry, event: Decision) -> LedgerEntry:
+    for line in event.lines:
+        known = next((g for g in entry.grievances if g.grievance_id == line.grievance_id), None)
+        grievance = (
+            known or LedgerGrievance(grievance_id=line.grievance_id, category=line.category)
+        ).model_copy(
+            update={
+                "amount_minor": line.amount_minor,
+                "amount_if_upheld_minor": line.amount_if_upheld_minor,
+                "disposition": line.disposition,
+                "basis": line.basis,
+            }
+        )
+        entry = entry.model_copy(update={"grievances": _put(entry, grievance)})
+    refused = entry.decision_rule == "payment_refused"
+    pending = sum(
+        grievance.amount_minor or grievance.amount_if_upheld_minor
+        for grievance in entry.grievances
+        if grievance.disposition == "person"
+    )
+    changes: dict[str, object] = {
+        "currency": event.currency,
+        "tier": max(event.tier, entry.tier or 1),
+        "needs_person": event.needs_person,
+        "pending_minor": pending,
+    }
+    if event.review_id is None:
+        changes |= {
+            "decision_rule": "payment_refused" if refused else event.decision_rule,
+            "needs_person": event.needs_person or refused,
+            "amount_minor": event.amount_minor,
+            "proposed_minor": event.proposed_minor,
+            "escalated": event.escalated,
+        }
+    return entry.model_copy(update=changes)
+
+
+def _paid(entry: LedgerEntry, event: Payment) -> LedgerEntry:
+    if event.status == "refused":
+        rule = "payment_refused" if event.review_id is None else entry.decision_rule
+        return entry.model_copy(update={"needs_person": True, "decision_rule": rule})
+    return entry.model_copy(update={"paid_minor": entry.paid_minor + event.amount_minor})
+
+
+def _status(account: Account) -> Status:
+    entry = account.entry
+    open_payments = [key for key in account.decisions if key not in account.answered]
+    if auto_key(entry.dispute_id) in account.decisions:
+        if any(account.due.get(key) for key in open_payments):
+            return "paying"
+        if open_payments:
+            return "settling"
+        if entry.needs_person:
+            return "part_paid_in_review" if entry.paid_minor else "in_review"
+        return "paid" if entry.paid_minor else "closed_no_payment"
+    if not account.docketed:
+        return "extracting"
+    judged = sum(grievance.ruling is not None for grievance in entry.grievances)
+    return "settling" if judged == len(entry.grievances) else "judging"

@@ -1,0 +1,150 @@
+"""What one person's review does to the lines that wait: once, up to each scope's ceiling.
+
+Every review ends as a proposal under its own key, also one that is refused or waits for a second
+person, so that each has a decision and a payment record and none is lost.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from schemas.base import Model
+from schemas.docket import Docket
+from schemas.ids import review_key
+from schemas.pack import PolicyPack
+from schemas.review import Review
+from schemas.settlement import PriceLine, Proposal, ScopeShare
+
+TWO_PEOPLE_TIER = 3
+
+
+class Approval(Model):
+    """A tier-3 approval that waits for a second, different person."""
+
+    review_id: str
+    reviewer: str
+    amount_minor: int
+
+
+@dataclass(frozen=True)
+class ReviewOutcome:
+    """The effect of a review. `rule` says what became of it; `lines` are those it changed."""
+
+    review: Review
+    rule: str
+    lines: tuple[PriceLine, ...]
+    approvals: tuple[Approval, ...]
+    pending: bool
+    tier: int
+    currency: str
+
+    def proposal(self, docket: Docket, now: datetime) -> Proposal:
+        """The review as a proposal authorised by its person."""
+        amount = sum(line.amount_minor for line in self.lines if line.disposition == "pay")
+        return Proposal(
+            at=now,
+            dispute_id=docket.dispute_id,
+            order_id=docket.order_id,
+            customer_id=docket.customer_id,
+            settles_under=docket.settles_under,
+            pack=docket.pack,
+            simulated=docket.simulated,
+            proposal_id=review_key(docket.dispute_id, self.review.review_id),
+            currency=self.currency,
+            lines=self.lines,
+            amount_minor=amount,
+            proposed_minor=amount,
+            decision_rule=self.rule,
+            needs_person=self.pending,
+            tier=self.tier,
+            authorised_by=f"person:{self.review.reviewer}",
+            review_id=self.review.review_id,
+            filed_at=docket.filed_at,
+            received_at=docket.received_at,
+        )
+
+
+def review_outcome(
+    review: Review,
+    pending: Sequence[PriceLine],
+    approvals: tuple[Approval, ...],
+    tier: int,
+    pack: PolicyPack,
+) -> ReviewOutcome:
+    """Decide what the review does to the pending lines of its dispute."""
+
+    def end(
+        rule: str,
+        lines: tuple[PriceLine, ...] = (),
+        waiting: tuple[Approval, ...] = approvals,
+        still_pending: bool = True,
+    ) -> ReviewOutcome:
+        return ReviewOutcome(review, rule, lines, waiting, still_pending, tier, pack.currency)
+
+    limit = next((role for role in pack.roles if role.role == review.role), None)
+    if review.action == "appeal":
+        return end("appealed", still_pending=True)
+    if not pending:
+        return end("review_refused:nothing_pending", still_pending=False)
+    if limit is None:
+        return end("review_refused:role_may_not_decide")
+    if review.action == "more_evidence":
+        return end("review_more_evidence")
+    if review.action == "reject":
+        return end(
+            "review_rejected", tuple(_closed(line) for line in pending), (), still_pending=False
+        )
+    ceiling = sum(share.amount_minor for share in _distinct_scopes(pending))
+    amount = ceiling if review.action == "approve" else (review.amount_minor or 0)
+    if amount > ceiling:
+        return end("review_refused:above_ceiling")
+    if limit.limit_minor is not None and amount > limit.limit_minor:
+        return end("review_refused:above_authority")
+    if tier >= TWO_PEOPLE_TIER:
+        if any(approval.reviewer == review.reviewer for approval in approvals):
+            return end("review_refused:same_person_twice")
+        if not any(approval.amount_minor == amount for approval in approvals):
+            mine = Approval(
+                review_id=review.review_id, reviewer=review.reviewer, amount_minor=amount
+            )
+            return end("review_awaits_second_person", waiting=(*approvals, mine))
+    rule = "review_approved" if review.action == "approve" else "review_amount"
+    return end(rule, _spread(pending, amount), (), still_pending=False)
+
+
+def _distinct_scopes(lines: Sequence[PriceLine]) -> list[ScopeShare]:
+    """Each pay scope once, at the most that any of the lines would pay for it."""
+    best: dict[str, ScopeShare] = {}
+    for line in lines:
+        for share in line.scopes:
+            if share.scope not in best or share.amount_minor > best[share.scope].amount_minor:
+                best[share.scope] = share
+    return list(best.values())
+
+
+def _closed(line: PriceLine) -> PriceLine:
+    return line.model_copy(update={"disposition": "nothing", "amount_minor": 0, "scopes": ()})
+
+
+def _spread(lines: Sequence[PriceLine], amount: int) -> tuple[PriceLine, ...]:
+    """Give `amount` to the lines in order, scope by scope, each scope once and never above its worth."""
+    worth = {share.scope: share.amount_minor for share in _distinct_scopes(lines)}
+    out: list[PriceLine] = []
+    for line in lines:
+        shares: list[ScopeShare] = []
+        for share in line.scopes:
+            given = min(amount, worth.pop(share.scope, 0))
+            if given:
+                shares.append(ScopeShare(scope=share.scope, amount_minor=given))
+                amount -= given
+        total = sum(share.amount_minor for share in shares)
+        out.append(
+            line.model_copy(
+                update={
+                    "disposition": "pay" if total else "nothing",
+                    "amount_minor": total,
+                    "scopes": tuple(shares),
+                }
+            )
+        )
+    return tuple(out)

@@ -1,0 +1,368 @@
+"""Settlement: the process manager of an order. It waits for a docket and its verdicts, prices once,
+holds the pay scopes, follows decision and payment, takes a person's review, and asks for the letter.
+
+Every step stores what came and then advances the dispute as far as it can go, so that the order in
+which events arrive cannot matter.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Literal
+
+from schemas.base import Model, UtcDatetime
+from schemas.docket import Docket, Usage
+from schemas.ids import auto_key
+from schemas.payment import Payment
+from schemas.review import Review
+from schemas.settlement import Decision, PriceLine, Proposal
+from schemas.timer import Deadline, Timer
+from schemas.topics import LETTER_REQUESTS, PROPOSALS
+from schemas.verdict import Verdict
+from streams.emit import Emit, cancel, emit, start
+from streams.policies.loader import LoadedPack, PackRegistry
+from streams.pricing.engine import price_dispute
+from streams.pricing.holdings import HeldScope, Holdings
+from streams.reviewing import Approval, review_outcome
+from streams.telling import outcome_letter, review_letter
+
+STAGE = "settlement"
+UNDECIDED_AGAIN = timedelta(days=30)
+"""An order whose lines still wait for a person is not forgotten; it is looked at again after this."""
+
+
+class VerdictNote(Model):
+    """What settlement keeps of a verdict; the first revision seen for a grievance stands."""
+
+    ruling: Literal["UPHELD", "REJECTED", "ESCALATE"]
+    simulated: bool
+    usage: Usage
+
+
+class DisputeBook(Model):
+    """One dispute on the order."""
+
+    docket: Docket | None = None
+    verdicts: dict[str, VerdictNote] = {}
+    window_over: bool = False
+    proposed: bool = False
+    lines: tuple[PriceLine, ...] = ()
+    """As proposed, then as decided; `disposition` says what still waits for a person."""
+    paid_under: dict[str, str] = {}
+    """Grievance → the payment key its line was authorised under."""
+    decisions: dict[str, Decision] = {}
+    payments: dict[str, Payment] = {}
+    told: tuple[str, ...] = ()
+    """Decisions whose letter has been asked for."""
+    approvals: tuple[Approval, ...] = ()
+    """Reviews that wait for a second person."""
+    reviews: tuple[str, ...] = ()
+    """Every review seen, whether it took effect or was refused."""
+    tier: int = 1
+
+    def refused(self, key: str) -> bool:
+        payment = self.payments.get(key)
+        return payment is not None and payment.status == "refused"
+
+    def pending(self) -> tuple[PriceLine, ...]:
+        return tuple(line for line in self.lines if line.disposition == "person")
+
+
+class OrderBook(Model):
+    """Everything settlement knows of one order (or one family of related bank transactions)."""
+
+    disputes: dict[str, DisputeBook] = {}
+    retire_at: UtcDatetime | None = None
+
+
+Step = tuple[OrderBook | None, list[Emit]]
+
+
+def _window_timer(dispute: str) -> str:
+    return f"{STAGE}:docket_window:{dispute}"
+
+
+class Settlement:
+    """The decisions of settlement; holds no state of its own."""
+
+    def __init__(self, registry: PackRegistry) -> None:
+        self._registry = registry
+
+    def on_docket(self, book: OrderBook, docket: Docket, now: datetime) -> Step:
+        dispute = book.disputes.get(docket.dispute_id, DisputeBook())
+        if dispute.docket is not None:
+            return book, []
+        pack = self._registry.get(docket.pack.policy, docket.pack.pack_version)
+        book, emits = _remember_until(book, docket, pack, now)
+        dispute = dispute.model_copy(update={"docket": docket})
+        if not _complete(dispute) and not dispute.proposed:
+            window = Timer(
+                at=now,
+                timer_id=_window_timer(docket.dispute_id),
+                stage=STAGE,
+                kind="docket_window",
+                waiting_key=docket.settles_under,
+                due_at=now + timedelta(seconds=pack.pack.windows.docket_window_s),
+                payload={"dispute_id": docket.dispute_id},
+            )
+            emits.append(start(window))
+        return self._advance(book, docket.dispute_id, dispute, now, emits)
+
+    def on_verdict(self, book: OrderBook, verdict: Verdict, now: datetime) -> Step:
+        """A verdict before its docket waits; a second one for a grievance, or a late revision, changes nothing."""
+        dispute = book.disputes.get(verdict.dispute_id, DisputeBook())
+        if dispute.proposed or verdict.grievance_id in dispute.verdicts or verdict.revision > 1:
+            return book, []
+        usage = Usage()
+        for ruling in verdict.rulings:
+            usage = usage.plus(ruling.usage)
+        note = VerdictNote(ruling=verdict.ruling, simulated=verdict.simulated, usage=usage)
+        dispute = dispute.model_copy(
+            update={"verdicts": {**dispute.verdicts, verdict.grievance_id: note}}
+        )
+        emits = [cancel(_window_timer(verdict.dispute_id))] if _complete(dispute) else []
+        return self._advance(book, verdict.dispute_id, dispute, now, emits)
+
+    def on_decision(self, book: OrderBook, decision: Decision, now: datetime) -> Step:
+        dispute = book.disputes.get(decision.dispute_id, DisputeBook())
+        if decision.decision_id in dispute.decisions:
+            return book, []
+        dispute = dispute.model_copy(
+            update={
+                "proposed": True,
+                "decisions": {**dispute.decisions, decision.decision_id: decision},
+                "lines": _merge(dispute.lines, decision.lines),
+            }
+        )
+        return self._advance(book, decision.dispute_id, dispute, now, [])
+
+    def on_payment(self, book: OrderBook, payment: Payment, now: datetime) -> Step:
+        """A definite refusal frees what was held and puts the lines before a person."""
+        dispute = book.disputes.get(payment.dispute_id, DisputeBook())
+        if payment.payment_id in dispute.payments:
+            return book, []
+        dispute = dispute.model_copy(
+            update={"payments": {**dispute.payments, payment.payment_id: payment}}
+        )
+        return self._advance(book, payment.dispute_id, dispute, now, [])
+
+    def on_review(self, book: OrderBook, review: Review, now: datetime) -> Step:
+        """A person's decision takes effect once; one that may not is recorded as refused, with the reason."""
+        dispute = book.disputes.get(review.dispute_id)
+        if (
+            dispute is None
+            or dispute.docket is None
+            or auto_key(review.dispute_id) not in dispute.payments
+        ):
+            return book, []
+        if review.review_id in dispute.reviews:
+            return book, []
+        pack = self._registry.get(dispute.docket.pack.policy, dispute.docket.pack.pack_version)
+        outcome = review_outcome(
+            review, dispute.pending(), dispute.approvals, dispute.tier, pack.pack
+        )
+        dispute = dispute.model_copy(
+            update={"reviews": (*dispute.reviews, review.review_id), "approvals": outcome.approvals}
+        )
+        proposal = outcome.proposal(dispute.docket, now)
+        dispute = dispute.model_copy(
+            update={
+                "lines": _merge(dispute.lines, proposal.lines),
+                "paid_under": {
+                    **dispute.paid_under,
+                    **{
+                        line.grievance_id: proposal.proposal_id
+                        for line in proposal.lines
+                        if line.disposition == "pay"
+                    },
+                },
+            }
+        )
+        return self._advance(book, review.dispute_id, dispute, now, [emit(PROPOSALS, proposal)])
+
+    def on_deadline(self, book: OrderBook, deadline: Deadline, now: datetime) -> Step:
+        if deadline.kind == "retire":
+            return self._retire(book, deadline, now)
+        dispute_id = str(deadline.payload.get("dispute_id"))
+        dispute = book.disputes.get(dispute_id)
+        if dispute is None or dispute.proposed:
+            return book, []
+        dispute = dispute.model_copy(update={"window_over": True})
+        return self._advance(book, dispute_id, dispute, now, [])
+
+    def _advance(
+        self,
+        book: OrderBook,
+        dispute_id: str,
+        dispute: DisputeBook,
+        now: datetime,
+        emits: list[Emit],
+    ) -> Step:
+        """Take the dispute as far as what is known lets it go."""
+        if (
+            dispute.docket is not None
+            and not dispute.proposed
+            and (_complete(dispute) or dispute.window_over)
+        ):
+            dispute, proposal = self._propose(book, dispute_id, dispute, dispute.docket, now)
+            emits = [*emits, emit(PROPOSALS, proposal)]
+        for key, decision in dispute.decisions.items():
+            payment = dispute.payments.get(key)
+            if payment is None or key in dispute.told:
+                continue
+            dispute = dispute.model_copy(update={"told": (*dispute.told, key)})
+            if payment.status == "refused":
+                dispute = dispute.model_copy(update={"lines": _to_person(dispute, key)})
+            if dispute.docket is not None:
+                pack = self._registry.get(decision.pack.policy, decision.pack.pack_version)
+                tell = review_letter if decision.review_id else outcome_letter
+                request = tell(dispute.docket, decision, payment, pack.pack, now)
+                emits = [*emits, emit(LETTER_REQUESTS, request)]
+        if (
+            auto_key(dispute_id) in dispute.told
+            and not dispute.pending()
+            and dispute.docket is not None
+        ):
+            # The dispute is closed: the customer's words go, codes and amounts stay.
+            dispute = dispute.model_copy(update={"docket": _without_text(dispute.docket)})
+        return book.model_copy(update={"disputes": {**book.disputes, dispute_id: dispute}}), emits
+
+    def _propose(
+        self, book: OrderBook, dispute_id: str, dispute: DisputeBook, docket: Docket, now: datetime
+    ) -> tuple[DisputeBook, Proposal]:
+        pack = self._registry.get(docket.pack.policy, docket.pack.pack_version)
+        priced = price_dispute(
+            pack=pack.pack,
+            evidence=docket.evidence,
+            claims=docket.claims,
+            rulings={grievance: note.ruling for grievance, note in dispute.verdicts.items()},
+            screening_tripped=bool(docket.screening),
+            safety_words=docket.safety_words,
+            outcome=docket.outcome,
+            tier=docket.tier,
+            holdings=_holdings(book, dispute_id),
+        )
+        usage = docket.usage
+        for note in dispute.verdicts.values():
+            usage = usage.plus(note.usage)
+        key = auto_key(dispute_id)
+        proposal = Proposal(
+            at=now,
+            dispute_id=dispute_id,
+            order_id=docket.order_id,
+            customer_id=docket.customer_id,
+            settles_under=docket.settles_under,
+            pack=docket.pack,
+            simulated=docket.simulated or any(note.simulated for note in dispute.verdicts.values()),
+            proposal_id=key,
+            currency=pack.pack.currency,
+            lines=priced.lines,
+            amount_minor=priced.amount_minor,
+            proposed_minor=priced.proposed_minor,
+            decision_rule=priced.decision_rule,
+            escalated=priced.escalated,
+            needs_person=priced.needs_person,
+            tier=priced.tier,
+            history_minor=priced.history_minor,
+            filed_at=docket.filed_at,
+            received_at=docket.received_at,
+            usage=usage,
+        )
+        held = {line.grievance_id: key for line in priced.lines if line.disposition == "pay"}
+        settled = dispute.model_copy(
+            update={
+                "proposed": True,
+                "lines": priced.lines,
+                "paid_under": held,
+                "tier": priced.tier,
+                "verdicts": {},
+                # The evidence has been priced; the words are still needed for the letter.
+                "docket": docket.model_copy(update={"evidence": None, "raw_reply": None}),
+            }
+        )
+        return settled, proposal
+
+    def _retire(self, book: OrderBook, deadline: Deadline, now: datetime) -> Step:
+        if book.retire_at is None or deadline.due_at < book.retire_at:
+            return book, []
+        if not any(dispute.pending() for dispute in book.disputes.values()):
+            return None, []
+        again = now + UNDECIDED_AGAIN
+        timer = Timer(
+            at=now,
+            timer_id=deadline.timer_id,
+            stage=STAGE,
+            kind="retire",
+            waiting_key=deadline.waiting_key,
+            due_at=again,
+        )
+        return book.model_copy(update={"retire_at": again}), [start(timer)]
+
+
+def _complete(dispute: DisputeBook) -> bool:
+    docket = dispute.docket
+    return docket is not None and all(
+        claim.grievance_id in dispute.verdicts for claim in docket.claims
+    )
+
+
+def _merge(lines: Iterable[PriceLine], newer: Iterable[PriceLine]) -> tuple[PriceLine, ...]:
+    """The lines with those a decision speaks of replaced."""
+    by_grievance = {line.grievance_id: line for line in lines}
+    by_grievance.update({line.grievance_id: line for line in newer})
+    return tuple(by_grievance.values())
+
+
+def _to_person(dispute: DisputeBook, key: str) -> tuple[PriceLine, ...]:
+    """The lines that a refused payment stood for, put before a person."""
+    return tuple(
+        line.model_copy(update={"disposition": "person", "person_reason": "payment_refused"})
+        if line.disposition == "pay" and dispute.paid_under.get(line.grievance_id) == key
+        else line
+        for line in dispute.lines
+    )
+
+
+def _holdings(book: OrderBook, dispute_id: str) -> Holdings:
+    """What other disputes on the order were paid, hold, or have before a person."""
+    scopes: list[HeldScope] = []
+    automatic = 0
+    for other_id, other in book.disputes.items():
+        if other_id == dispute_id:
+            continue
+        for line in other.lines:
+            key = other.paid_under.get(line.grievance_id, auto_key(other_id))
+            if line.disposition == "person":
+                scopes += [HeldScope(s.scope, s.amount_minor, "proposed", key) for s in line.scopes]
+            elif line.disposition == "pay":
+                paid = key in other.payments
+                scopes += [
+                    HeldScope(s.scope, s.amount_minor, "paid" if paid else "held", key)
+                    for s in line.scopes
+                ]
+                automatic += line.amount_minor if key == auto_key(other_id) else 0
+    return Holdings(scopes=tuple(scopes), automatic_minor=automatic)
+
+
+def _without_text(docket: Docket) -> Docket:
+    claims = tuple(claim.model_copy(update={"text": "(deleted)"}) for claim in docket.claims)
+    return docket.model_copy(update={"text": "(deleted)", "claims": claims})
+
+
+def _remember_until(
+    book: OrderBook, docket: Docket, pack: LoadedPack, now: datetime
+) -> tuple[OrderBook, list[Emit]]:
+    """Keep what was paid for as long as anyone may still complain, by a timer and never by a TTL."""
+    due_at = now + timedelta(
+        days=pack.pack.limits.max_order_age_days + pack.pack.windows.retire_days
+    )
+    if book.retire_at is not None and book.retire_at > due_at - timedelta(days=1):
+        return book, []
+    timer = Timer(
+        at=now,
+        timer_id=f"{STAGE}:retire:{docket.settles_under}",
+        stage=STAGE,
+        kind="retire",
+        waiting_key=docket.settles_under,
+        due_at=due_at,
+    )
+    return book.model_copy(update={"retire_at": due_at}), [start(timer)]

@@ -1,0 +1,83 @@
+"""What a letter may say: the total paid, the decision's own line amounts, what a colleague looks at.
+
+Rejected claims are left out here, so that no later stage can mention them.
+"""
+
+from datetime import datetime
+
+from schemas.docket import Docket
+from schemas.letter import LetterKind, LetterRequest, ToldLine
+from schemas.pack import PolicyPack
+from schemas.payment import Payment
+from schemas.settlement import Decision
+
+
+def outcome_letter(
+    docket: Docket, decision: Decision, payment: Payment, pack: PolicyPack, now: datetime
+) -> LetterRequest:
+    """The letter that ends the automatic part."""
+    lines = _told(docket, decision, payment)
+    resolved = any(line.state == "resolved" for line in lines)
+    kind: LetterKind = "outcome" if resolved else "handed_over"
+    if decision.decision_rule == "no_checkable_grievance":
+        kind = "no_checkable_grievance"
+    elif decision.decision_rule == "no_grievance_upheld":
+        kind = "nothing_upheld"
+    return _request(docket, decision, payment, pack, kind, lines, now)
+
+
+def review_letter(
+    docket: Docket, decision: Decision, payment: Payment, pack: PolicyPack, now: datetime
+) -> LetterRequest:
+    """The letter after a person's review."""
+    kind: LetterKind = (
+        "more_evidence" if decision.decision_rule == "review_more_evidence" else "review"
+    )
+    return _request(docket, decision, payment, pack, kind, _told(docket, decision, payment), now)
+
+
+def _told(docket: Docket, decision: Decision, payment: Payment) -> tuple[ToldLine, ...]:
+    texts = {claim.grievance_id: claim.text for claim in docket.claims}
+    lines: list[ToldLine] = []
+    for line in decision.lines:
+        refused = line.disposition == "pay" and payment.status == "refused"
+        with_person = line.disposition == "person" or refused
+        if not with_person and line.disposition == "nothing" and line.ruling != "UPHELD":
+            continue
+        lines.append(
+            ToldLine(
+                category=line.category,
+                text=texts.get(line.grievance_id, line.category),
+                amount_minor=0 if with_person else line.amount_minor,
+                state="with_a_person" if with_person else "resolved",
+                note=None if with_person or line.amount_minor else line.basis,
+            )
+        )
+    return tuple(lines)
+
+
+def _request(
+    docket: Docket,
+    decision: Decision,
+    payment: Payment,
+    pack: PolicyPack,
+    kind: LetterKind,
+    lines: tuple[ToldLine, ...],
+    now: datetime,
+) -> LetterRequest:
+    return LetterRequest(
+        at=now,
+        dispute_id=decision.dispute_id,
+        order_id=decision.order_id,
+        customer_id=decision.customer_id,
+        settles_under=decision.settles_under,
+        pack=decision.pack,
+        simulated=decision.simulated,
+        letter_id=f"{decision.decision_id}:letter",
+        kind=kind,
+        paid_minor=payment.amount_minor if payment.status == "paid" else 0,
+        currency=decision.currency,
+        lines=lines,
+        complaint_text=docket.text,
+        promises=pack.promises,
+    )

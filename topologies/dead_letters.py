@@ -1,0 +1,74 @@
+"""How a record that could not be read or written is kept: its bytes encrypted, its place, the error."""
+
+import base64
+from datetime import datetime
+
+from cryptography.fernet import Fernet
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from schemas.dead_letter import DeadLetter
+
+KEPT_BYTES = 1_200_000
+"""Encrypted and in base64 this much still fits a message; a longer record is cut and says so."""
+
+
+class DeadLetterBox:
+    """Seals and opens dead letters under a key derived from the installation key (HKDF-SHA256)."""
+
+    def __init__(self, installation_key: bytes) -> None:
+        derived = HKDF(SHA256(), 32, salt=None, info=b"refund-bench dead letters").derive(
+            installation_key
+        )
+        self._fernet = Fernet(base64.urlsafe_b64encode(derived))
+
+    def seal(
+        self,
+        *,
+        stage: str,
+        topic: str,
+        partition: int,
+        offset: int,
+        key: bytes | None,
+        value: bytes | None,
+        error: str,
+        now: datetime,
+    ) -> DeadLetter:
+        """The dead letter of one record. `error` must not quote the record: it is not encrypted."""
+        value = value or b""
+        if len(value) > KEPT_BYTES:
+            error = f"{error} (first {KEPT_BYTES} of {len(value)} bytes kept)"
+        return DeadLetter(
+            at=now,
+            dead_letter_id=f"{stage}:{topic}-{partition}-{offset}",
+            stage=stage,
+            topic=topic,
+            partition=partition,
+            offset=offset,
+            key=base64.b64encode(key).decode() if key is not None else None,
+            value=self._fernet.encrypt(value[:KEPT_BYTES]).decode(),
+            error=error[:2_000],
+        )
+
+    def open(self, letter: DeadLetter) -> bytes:
+        """The source bytes.
+
+        Raises:
+            cryptography.fernet.InvalidToken: sealed under another installation key.
+        """
+        return self._fernet.decrypt(letter.value.encode())
+
+
+def describe(error: Exception) -> str:
+    """An error in words that name fields and never quote values."""
+    problems = getattr(error, "errors", None)
+    if callable(problems):
+        # pydantic's own text quotes the input, which may be the customer's words.
+        found = [
+            f"{'.'.join(str(part) for part in item['loc']) or 'record'}: {item['msg']}"
+            for item in problems()
+        ]
+        return "; ".join(found[:10])
+    if isinstance(error, (ValueError, KeyError, TypeError)):
+        return f"{type(error).__name__}: {error}"
+    return type(error).__name__

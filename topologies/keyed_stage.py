@@ -1,0 +1,190 @@
+"""How a stateful stage is wired to Quix: read, decide, write, all in one transaction.
+
+A record that cannot be read, or whose step fails, becomes a dead letter in the same transaction and
+the next one is processed. State changes only if the whole step succeeded. An output too large for
+the broker becomes a dead letter too: Quix would crash on it at every start.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
+
+from quixstreams import Application, State, message_context
+
+from schemas.base import Model
+from schemas.topics import DEAD_LETTERS, PARTITIONS, Topic
+from streams.emit import Emit
+from streams.ledger import Place
+from topologies import clients
+from topologies.dead_letters import DeadLetterBox, describe
+from topologies.partitioner import partition_of
+from topologies.quix_app import (
+    application,
+    check_inputs,
+    check_partitions,
+    input_topic,
+    output_topic,
+    without_alignment,
+)
+from topologies.settings import Settings
+
+log = logging.getLogger("refund_bench.stage")
+S = TypeVar("S", bound=Model)
+STATE_KEY = "state"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One input record that was read."""
+
+    event: Any
+    value: bytes
+    place: Place
+    at: datetime
+    """The broker's time of the record (LogAppendTime), which a replay sees again."""
+
+
+@dataclass(frozen=True)
+class Source(Generic[S]):
+    """One input of a stage: how its records are read, keyed and decided on."""
+
+    topic: Topic
+    read: Callable[[bytes], Any]
+    key_of: Callable[[Any], str]
+    """The key the record belongs under; one that came under another is produced again under this."""
+    step: Callable[[S | None, Record], tuple[S | None, list[Emit]]]
+
+
+class Again(Model):
+    """A misplaced record's own bytes, to be produced again where they belong."""
+
+    value: bytes
+
+    def to_bytes(self) -> bytes:
+        return self.value
+
+
+class KeyedStage(Generic[S]):
+    """A stateful stage: its inputs, its outputs and the type of its state per key."""
+
+    def __init__(
+        self,
+        name: str,
+        state: type[S],
+        sources: tuple[Source[S], ...],
+        outputs: tuple[Topic, ...],
+        box: DeadLetterBox,
+    ) -> None:
+        self.name = name
+        self.inputs = tuple(source.topic for source in sources)
+        self.outputs = tuple(dict.fromkeys((*outputs, *self.inputs, DEAD_LETTERS)))
+        self._state = state
+        self._sources = {source.topic.name: source for source in sources}
+        self._box = box
+
+    def build(self, settings: Settings) -> Application:
+        """The application, checked against what the broker holds, ready to run.
+
+        Raises:
+            InputSetChanged: the inputs are not those the state was built from, or a topic is wrong.
+        """
+        metadata = clients.admin().list_topics(timeout=10).topics
+        check_partitions(
+            {name: len(topic.partitions) for name, topic in metadata.items()}, self.outputs
+        )
+        check_inputs(self.name, self.inputs, set(metadata))
+        app = application(self.name, settings)
+        self.wire(app)
+        return app
+
+    def wire(self, app: Application) -> None:
+        """Topics in, steps, topics out."""
+        frames = [app.dataframe(input_topic(app, topic)) for topic in self.inputs]
+        records = frames[0]
+        for frame in frames[1:]:
+            records = records.concat(frame)
+        records = records.apply(self._read, metadata=True)
+        targets = {topic.name: output_topic(app, topic) for topic in self.outputs}
+
+        def target(value: Emit, *_: Any) -> Any:
+            return targets[value.topic]
+
+        def key(value: Emit) -> str:
+            return value.key
+
+        records.filter(lambda value: isinstance(value, Emit)).to_topic(target, key=key)
+        readable = records.filter(lambda value: isinstance(value, Record))
+        readable.apply(self._decide, stateful=True, expand=True).to_topic(target, key=key)
+        without_alignment(app)
+
+    def _read(self, value: Any, key: Any, timestamp: int, headers: Any) -> Record | Emit:
+        context = message_context()
+        place = Place(context.topic, context.partition, context.offset)
+        at = datetime.fromtimestamp(timestamp / 1000, UTC)
+        source = self._sources[place.topic]
+        try:
+            if value is None:
+                raise ValueError("record: has no value; a tombstone has no meaning here")
+            event = source.read(value)
+            belongs = source.key_of(event).encode()
+        except Exception as error:
+            return self._dead(place, key, value, error, at)
+        if key != belongs or place.partition != partition_of(belongs, PARTITIONS):
+            log.warning(
+                "misplaced record produced again", extra={"stage": self.name, "place": str(place)}
+            )
+            return Emit(place.topic, belongs.decode(), Again(value=value))
+        return Record(event, value, place, at)
+
+    def _decide(self, record: Record, state: State) -> Iterator[Emit]:
+        source = self._sources[record.place.topic]
+        before = state.get_bytes(STATE_KEY)
+        try:
+            held = self._state.model_validate_json(before) if before is not None else None
+            after, emits = source.step(held, record)
+            emits = [self._fitting(item, record) for item in emits]
+            if after is None:
+                if before is not None:
+                    state.delete(STATE_KEY)
+            elif after is not held:
+                state.set_bytes(STATE_KEY, after.model_dump_json(exclude_defaults=True).encode())
+        except Exception as error:
+            log.exception("step failed", extra={"stage": self.name, "place": str(record.place)})
+            emits = [self._dead(record.place, None, record.value, error, record.at)]
+        yield from emits
+
+    def _fitting(self, item: Emit, record: Record) -> Emit:
+        size = len(item.event.to_bytes()) if item.event is not None else 0
+        if size < clients.MAX_MESSAGE_BYTES - 4096:
+            return item
+        error = ValueError(
+            f"output for {item.topic}: {size} bytes is over the {clients.MAX_MESSAGE_BYTES} a message may have"
+        )
+        return self._dead(record.place, item.key.encode(), record.value, error, record.at)
+
+    def _dead(
+        self, place: Place, key: bytes | None, value: bytes | None, error: Exception, at: datetime
+    ) -> Emit:
+        letter = self._box.seal(
+            stage=self.name,
+            topic=place.topic,
+            partition=place.partition,
+            offset=place.offset,
+            key=key,
+            value=value,
+            error=describe(error),
+            now=at,
+        )
+        log.warning(
+            "dead letter",
+            extra={
+                "stage": self.name,
+                "dead_letter_id": letter.dead_letter_id,
+                "error": letter.error,
+            },
+        )
+        return Emit(
+            DEAD_LETTERS.name, key.decode("utf-8", "replace") if key else place.topic, letter
+        )

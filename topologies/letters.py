@@ -1,0 +1,34 @@
+"""letter-requests ► letters ► letters."""
+
+from streams.letters import from_template, write
+
+from schemas.letter import LetterRequest
+from schemas.topics import LETTER_REQUESTS, LETTERS
+from streams.emit import Emit, emit
+from topologies.async_stage import AsyncStage, Message, StageSettings
+from topologies.network_stage import default_model, network_stage, now
+from topologies.settings import Settings
+
+
+def stage(settings: Settings) -> AsyncStage:
+    """The letters app. A model that cannot be had in time is no reason to leave a customer without word."""
+    packs = settings.packs()
+    model = default_model(settings)
+
+    async def handle(request: LetterRequest, message: Message) -> list[Emit]:
+        pack = packs.get(request.pack.policy, request.pack.pack_version)
+        return [emit(LETTERS, await write(request, pack, model, now))]
+
+    def exhausted(request: LetterRequest, reason: str) -> list[Emit]:
+        pack = packs.get(request.pack.policy, request.pack.pack_version)
+        return [emit(LETTERS, from_template(request, pack, reason, now))]
+
+    return network_stage(
+        "letters",
+        LETTER_REQUESTS,
+        LetterRequest,
+        handle,
+        settings,
+        StageSettings(slots=32),
+        exhausted,
+    )

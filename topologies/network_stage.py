@@ -1,0 +1,100 @@
+"""How the stages that wait on a network are wired: an event in, a call, events out, on the async stage."""
+
+import os
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from schemas.base import Model
+from schemas.topics import DEAD_LETTERS, Topic
+from streams.emit import Emit
+from streams.llm.port import Model as LanguageModel
+from streams.llm.port import Overloaded, ProviderDown
+from streams.llm.registry import open_model
+from topologies.async_stage import AsyncStage, Message, Output, RetryLater, StageSettings
+from topologies.async_stage import ProviderDown as StageProviderDown
+from topologies.dead_letters import DeadLetterBox, describe
+from topologies.settings import Settings, SettingsError
+
+E = TypeVar("E", bound=Model)
+
+
+def now() -> datetime:
+    """The clock of the stages that run in wall-clock time."""
+    return datetime.now(UTC)
+
+
+def outputs(emits: Iterable[Emit]) -> list[Output]:
+    """Events as the async stage produces them."""
+    return [
+        Output(e.topic, e.key.encode(), e.event.to_bytes() if e.event is not None else b"")
+        for e in emits
+    ]
+
+
+def network_stage(
+    name: str,
+    topic: Topic,
+    event: type[E],
+    handle: Callable[[E, Message], Awaitable[list[Emit]]],
+    settings: Settings,
+    stage_settings: StageSettings,
+    on_exhausted: Callable[[E, str], list[Emit]] | None = None,
+    in_order: bool = False,
+) -> AsyncStage:
+    """One async stage over one topic.
+
+    A record that cannot be read, a handler that crashes and an output too large each become a dead
+    letter in the same transaction. `on_exhausted` says what a message whose deadline has passed
+    leaves behind; without it, that is a dead letter too.
+    """
+    box = DeadLetterBox(settings.installation_key)
+
+    async def handler(message: Message) -> list[Output]:
+        try:
+            return outputs(await handle(event.from_bytes(message.value), message))
+        except Overloaded as busy:
+            raise RetryLater("overloaded", busy.after_s) from busy
+        except ProviderDown as down:
+            raise StageProviderDown(str(down)) from down
+
+    async def exhausted(message: Message, error: Exception) -> list[Output]:
+        assert on_exhausted is not None
+        return outputs(on_exhausted(event.from_bytes(message.value), describe(error)))
+
+    def dead_letter(message: Message, error: Exception) -> Output:
+        letter = box.seal(
+            stage=name,
+            topic=message.topic,
+            partition=message.partition,
+            offset=message.offset,
+            key=message.key,
+            value=message.value,
+            error=describe(error),
+            now=now(),
+        )
+        return Output(DEAD_LETTERS.name, message.key or message.topic.encode(), letter.to_bytes())
+
+    return AsyncStage(
+        name=name,
+        input=topic.name,
+        handler=handler,
+        settings=stage_settings,
+        on_exhausted=exhausted if on_exhausted else None,
+        dead_letter=dead_letter,
+        key_order=(lambda message: message.key or b"") if in_order else None,
+    )
+
+
+def default_model(settings: Settings) -> LanguageModel:
+    """The model of seats and stages whose provider is `default`.
+
+    Raises:
+        SettingsError: no provider was chosen; a stand-in is never chosen silently.
+        streams.llm.port.Misconfigured: the provider lacks something it needs.
+    """
+    if not settings.provider:
+        raise SettingsError(
+            "REFUND_BENCH_PROVIDER is not set; choose anthropic, openai, or offline-rules (a labelled stand-in)"
+        )
+    return open_model(settings.provider, os.environ)

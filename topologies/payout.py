@@ -1,0 +1,36 @@
+"""decisions ► payout, in order per order ► payments. The same key may be asked for any number of times."""
+
+import math
+
+from schemas.settlement import Decision
+from schemas.topics import DECISIONS, PAYMENTS
+from streams.emit import Emit, emit
+from streams.payments.http_gateway import HttpGateway
+from streams.payments.port import GatewayUnavailable
+from streams.payout import pay
+from topologies.async_stage import AsyncStage, Message, RetryLater, StageSettings
+from topologies.network_stage import network_stage, now
+from topologies.settings import Settings
+
+
+def stage(settings: Settings) -> AsyncStage:
+    """The payout app. A payment of unknown outcome is looked up and tried again for as long as it takes:
+    no deadline turns it into anything else."""
+    gateway = HttpGateway(settings.gateway_url)
+
+    async def handle(decision: Decision, message: Message) -> list[Emit]:
+        try:
+            payment = await pay(decision, gateway, gateway.name, message.attempt, now)
+        except GatewayUnavailable as away:
+            raise RetryLater("gateway_unavailable", away.retry_after_s) from away
+        return [emit(PAYMENTS, payment)]
+
+    return network_stage(
+        "payout",
+        DECISIONS,
+        Decision,
+        handle,
+        settings,
+        StageSettings(slots=32, deadline_s=math.inf),
+        in_order=True,
+    )

@@ -1,0 +1,167 @@
+"""timers (compacted) ► timer app ► deadlines. "It is time", at least once.
+
+A stage that waits writes a timer in its own transaction; this app keeps those of its partitions in a
+heap. When one is due it produces the deadline under the waiting key, flushes, and only then writes
+the tombstone: a crash between the two repeats the deadline, and the waiting stage checks its own
+state. A restart reads the compacted topic again; there is nothing else to recover.
+"""
+
+import heapq
+import logging
+import signal
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from confluent_kafka import OFFSET_BEGINNING, KafkaError, KafkaException, TopicPartition
+
+from schemas.timer import Deadline, Timer
+from schemas.topics import DEADLINES, TIMERS
+from topologies import clients
+from topologies.quix_app import group
+
+log = logging.getLogger("refund_bench.timer")
+POLL_S = 0.1
+BATCH = 2_000
+
+
+class TimerHeap:
+    """The open timers by due time. Pure; a timer that was replaced or cancelled is skipped when popped."""
+
+    def __init__(self) -> None:
+        self._timers: dict[str, tuple[int, Timer]] = {}
+        self._heap: list[tuple[datetime, str]] = []
+
+    def __len__(self) -> int:
+        return len(self._timers)
+
+    def set(self, partition: int, timer: Timer) -> None:
+        self._timers[timer.timer_id] = (partition, timer)
+        heapq.heappush(self._heap, (timer.due_at, timer.timer_id))
+
+    def cancel(self, timer_id: str) -> None:
+        self._timers.pop(timer_id, None)
+
+    def drop_partition(self, partition: int) -> None:
+        """Forget the timers of a partition that is another instance's now."""
+        self._timers = {key: held for key, held in self._timers.items() if held[0] != partition}
+
+    def due(self, now: datetime) -> list[Timer]:
+        """Take out every timer whose time has come, earliest first."""
+        ready: list[Timer] = []
+        while self._heap and self._heap[0][0] <= now:
+            due_at, timer_id = heapq.heappop(self._heap)
+            held = self._timers.get(timer_id)
+            if held is not None and held[1].due_at == due_at:
+                del self._timers[timer_id]
+                ready.append(held[1])
+        return ready
+
+
+def deadline_of(timer: Timer, now: datetime) -> Deadline:
+    """The deadline that answers a timer."""
+    return Deadline(at=now, **timer.model_dump(exclude={"at", "schema_version"}))
+
+
+class TimerApp:
+    """Reads timers, keeps them, answers when due."""
+
+    def __init__(self, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._clock = clock
+        self._heap = TimerHeap()
+        self._stop = threading.Event()
+        self._consumer = clients.consumer(group("timer"), instance=clients.ordinal())
+        self._producer = clients.producer()
+        self._behind: dict[int, int] = {}
+        """Partition → offset that must have been read before its timers may ring."""
+        self._failed: KafkaException | None = None
+
+    def stop(self, *_: Any) -> None:
+        self._stop.set()
+
+    def run(self) -> int:
+        """Run until SIGTERM or SIGINT.
+
+        Raises:
+            KafkaException: a deadline could not be delivered; a restart reads the timers again.
+        """
+        signal.signal(signal.SIGTERM, self.stop)
+        signal.signal(signal.SIGINT, self.stop)
+        self._consumer.subscribe(
+            [TIMERS.name], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._revoked
+        )
+        log.info("timer app started", extra={"broker": clients.broker()})
+        try:
+            while not self._stop.is_set():
+                for message in self._consumer.consume(BATCH, POLL_S):
+                    self._take(message)
+                if not self._behind:
+                    self._ring(self._heap.due(self._clock()))
+        finally:
+            self._consumer.close()
+        return 0
+
+    def _assigned(self, consumer: Any, partitions: list[TopicPartition]) -> None:
+        for partition in partitions:
+            partition.offset = OFFSET_BEGINNING
+            _, high = consumer.get_watermark_offsets(partition, timeout=10)
+            if high > 0:
+                self._behind[partition.partition] = high
+        consumer.assign(partitions)
+
+    def _revoked(self, consumer: Any, partitions: list[TopicPartition]) -> None:
+        for partition in partitions:
+            self._behind.pop(partition.partition, None)
+            self._heap.drop_partition(partition.partition)
+
+    def _take(self, message: Any) -> None:
+        if message.error():
+            if message.error().code() != KafkaError._PARTITION_EOF:
+                log.warning("cannot read timers", extra={"error": message.error().str()})
+            else:
+                self._behind.pop(message.partition(), None)
+            return
+        timer_id = (message.key() or b"").decode("utf-8", "replace")
+        if message.value() is None:
+            self._heap.cancel(timer_id)
+            return
+        try:
+            self._heap.set(message.partition(), Timer.from_bytes(message.value()))
+        except ValueError as error:
+            # Our own stages write this topic; a timer that cannot be read has no waiter to answer.
+            log.error(
+                "unreadable timer skipped",
+                extra={"timer_id": timer_id, "error": type(error).__name__},
+            )
+
+    def _ring(self, timers: list[Timer]) -> None:
+        if not timers:
+            return
+        now = self._clock()
+        for timer in timers:
+            self._produce(DEADLINES.name, timer.waiting_key, deadline_of(timer, now).to_bytes())
+        self._flush()
+        for timer in timers:
+            self._produce(TIMERS.name, timer.timer_id, None)
+        self._flush()
+        log.info("deadlines", extra={"count": len(timers)})
+
+    def _produce(self, topic: str, key: str, value: bytes | None) -> None:
+        while True:
+            try:
+                self._producer.produce(
+                    topic, key=key.encode(), value=value, on_delivery=self._delivered
+                )
+                return
+            except BufferError:
+                self._producer.poll(0.1)
+
+    def _delivered(self, error: KafkaError | None, _: Any) -> None:
+        if error is not None:
+            self._failed = KafkaException(error)
+
+    def _flush(self) -> None:
+        self._producer.flush()
+        if self._failed is not None:
+            raise self._failed
