@@ -1,0 +1,92 @@
+"""The sink app: every topic that ClickHouse keeps, read as bytes, made into rows, stored by one sink."""
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from clickhouse_connect.driver.client import Client
+from pydantic import ValidationError
+from quixstreams import Application, message_context
+
+from sinks import migrate
+from sinks.clickhouse_sink import ClickHouseSink, OnRefused, Record
+from sinks.connection import Address, address_from, connect
+from sinks.rows.projections import PROJECTIONS, Projection
+from sinks.rows.row import Place
+from sinks.writer import Writer
+
+logger = logging.getLogger(__name__)
+
+
+def build(
+    app: Application,
+    on_refused: OnRefused,
+    address: Address | None = None,
+    *,
+    apply_migrations: bool = True,
+) -> ClickHouseSink:
+    """Give `app` a dataframe per topic, all of which end in one sink.
+
+    `on_refused` makes dead letters of records ClickHouse will never take. `address` comes from the
+    environment by default. With `apply_migrations` off the sink needs no right to change the schema:
+    it waits until somebody has.
+    """
+    where = address or address_from()
+    prepare: Callable[[Client], object] = migrate.migrate if apply_migrations else migrate.check
+    sink = ClickHouseSink(Writer(partial(connect, where), prepare), on_refused)
+    for projection in PROJECTIONS:
+        topic = app.topic(projection.topic, key_deserializer="bytes", value_deserializer="bytes")
+        frame = app.dataframe(topic).apply(partial(_record, projection), metadata=True)
+        frame.filter(_is_record).sink(sink)
+    logger.info("storing %d topics in ClickHouse at %s", len(PROJECTIONS), where)
+    return sink
+
+
+def read(
+    projection: Projection[Any], place: Place, key: bytes | None, value: bytes | None
+) -> Record | None:
+    """The record with its rows; None for a tombstone, and for bytes that are not the topic's event.
+
+    Those are dead letters already: the app that reads the topic to decide something made them.
+    """
+    if value is None:
+        return None
+    try:
+        return Record(place, key, value, projection.read(value, place))
+    except ValueError as problem:
+        logger.warning(
+            "skipped a record that is not a %s: %s",
+            projection.event.__name__,
+            _without_values(problem),
+            extra={"topic": place.topic, "partition": place.partition, "offset": place.offset},
+        )
+        return None
+
+
+def _record(
+    projection: Projection[Any],
+    value: bytes | None,
+    key: bytes | None,
+    _timestamp: int,
+    _headers: Any,
+) -> Record | None:
+    context = message_context()
+    place = Place(projection.topic, context.partition, context.offset)
+    return read(projection, place, key, value)
+
+
+def _is_record(value: Record | None) -> bool:
+    return value is not None
+
+
+def _without_values(problem: ValueError) -> str:
+    """The error without the input it may quote, which can be a customer's words."""
+    if isinstance(problem, ValidationError):
+        return "; ".join(
+            f"{'.'.join(str(part) for part in error['loc'])}: {error['type']}"
+            for error in problem.errors(
+                include_url=False, include_context=False, include_input=False
+            )
+        )
+    return type(problem).__name__

@@ -1,0 +1,75 @@
+"""Where ClickHouse is, from the environment, and a client for it."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import clickhouse_connect
+from clickhouse_connect.driver.client import Client
+
+DEFAULT_URL = "http://127.0.0.1:8123"
+
+
+@dataclass(frozen=True)
+class Address:
+    """An HTTP(S) endpoint that speaks ClickHouse, and who we are there."""
+
+    host: str
+    port: int
+    secure: bool = False
+    database: str = "default"
+    user: str = "default"
+    password: str = field(default="", repr=False)
+
+    def __str__(self) -> str:
+        scheme = "https" if self.secure else "http"
+        return f"{scheme}://{self.host}:{self.port}/{self.database}"
+
+
+def address_from(environment: Mapping[str, str] = os.environ) -> Address:
+    """The address in REFUND_BENCH_CLICKHOUSE, with REFUND_BENCH_CLICKHOUSE_USER and _PASSWORD.
+
+    Raises:
+        ValueError: a URL that is not http(s)://host[:port][/database].
+    """
+    url = environment.get("REFUND_BENCH_CLICKHOUSE", DEFAULT_URL)
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+        raise ValueError(
+            "REFUND_BENCH_CLICKHOUSE must be http(s)://host[:port][/database]; the user and the "
+            "password go into REFUND_BENCH_CLICKHOUSE_USER and REFUND_BENCH_CLICKHOUSE_PASSWORD"
+        )
+    secure = parts.scheme == "https"
+    return Address(
+        host=parts.hostname,
+        port=parts.port or (8443 if secure else 8123),
+        secure=secure,
+        database=parts.path.strip("/") or "default",
+        user=environment.get("REFUND_BENCH_CLICKHOUSE_USER", "default"),
+        password=environment.get("REFUND_BENCH_CLICKHOUSE_PASSWORD", ""),
+    )
+
+
+def connect(address: Address, *, timeout_s: float = 30.0) -> Client:
+    """A client without a session, so that threads may share it.
+
+    Raises:
+        clickhouse_connect.driver.exceptions.Error: ClickHouse is away, or refuses us.
+    """
+    return clickhouse_connect.get_client(
+        host=address.host,
+        port=address.port,
+        secure=address.secure,
+        database=address.database,
+        username=address.user,
+        password=address.password,
+        connect_timeout=5,
+        send_receive_timeout=timeout_s,
+        autogenerate_session_id=False,
+        dedicated_pool=True,
+        tz_mode="aware",
+        # The server's version and address are nobody's business in a log line.
+        show_clickhouse_errors="scrub",
+        client_name="refund-bench",
+    )

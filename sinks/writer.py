@@ -1,0 +1,150 @@
+"""Writes rows: one insert per table, again later when ClickHouse is away, and names the rows it refuses.
+
+Every table replaces by a deterministic id, so an insert that is repeated, by us, by the client on a
+dropped connection, or by a replay, changes nothing that a view shows.
+"""
+
+import logging
+import random
+from collections.abc import Callable, Sequence
+from functools import partial
+from threading import Lock
+from typing import NamedTuple
+
+from clickhouse_connect.datatypes.base import ClickHouseType
+from clickhouse_connect.driver.client import Client
+from clickhouse_connect.driver.exceptions import Error
+
+from sinks.halving import NotTheRows, store
+from sinks.migrate import SchemaBehind
+from sinks.refusal import RETRIABLE, describe
+from sinks.rows.row import Row
+
+logger = logging.getLogger(__name__)
+
+INSERT_SETTINGS = {
+    "async_insert": 0,
+    "insert_deduplicate": 0,
+    # A complaint says when it was filed; one insert may reach into any number of months.
+    "max_partitions_per_insert_block": 0,
+}
+FIRST_PAUSE_S = 0.5
+LONGEST_PAUSE_S = 30.0
+
+
+class ClickHouseAway(Exception):
+    """Nothing can be written now; the same rows may come again after `retry_after` seconds."""
+
+    def __init__(self, reason: str, retry_after: float) -> None:
+        super().__init__(f"{reason}; next try in {retry_after:.1f} s")
+        self.retry_after = retry_after
+
+
+class Refused(NamedTuple):
+    """A row that ClickHouse will never take: its position in what was written, and why."""
+
+    position: int
+    table: str
+    reason: str
+
+
+class Writer:
+    """Owns the connection. Safe to call from two threads; the second waits.
+
+    `connect` opens a connection; `prepare` is called on each new one, to run or check the migrations.
+    """
+
+    def __init__(
+        self, connect: Callable[[], Client], prepare: Callable[[Client], object] = lambda _: None
+    ) -> None:
+        self._connect = connect
+        self._prepare = prepare
+        self._client: Client | None = None
+        self._types: dict[str, Sequence[ClickHouseType]] = {}
+        self._failures = 0
+        self._lock = Lock()
+
+    def write(self, rows: Sequence[Row]) -> list[Refused]:
+        """Write the rows, one insert per table; what comes back was refused, the rest is stored.
+
+        Raises:
+            ClickHouseAway: some rows may be stored and some not; write all of them again later.
+            SchemaError: the schema is newer than this release.
+        """
+        if not rows:
+            return []
+        tables: dict[str, list[int]] = {}
+        for position, row in enumerate(rows):
+            tables.setdefault(row.table, []).append(position)
+        with self._lock:
+            try:
+                client = self._client or self._open()
+                refused = [
+                    Refused(position, table, describe(problem))
+                    for table, positions in tables.items()
+                    for position, problem in store(
+                        partial(self._insert, client, table, rows), positions
+                    ).items()
+                ]
+            except NotTheRows as failure:
+                raise self._away(failure.problem) from failure
+            except (Error, OSError, SchemaBehind) as problem:
+                raise self._away(problem) from problem
+            self._failures = 0
+            return refused
+
+    def close(self) -> None:
+        with self._lock:
+            self._drop()
+
+    def _open(self) -> Client:
+        client = self._connect()
+        try:
+            self._prepare(client)
+        except BaseException:
+            client.close()
+            raise
+        self._client = client
+        return client
+
+    def _drop(self) -> None:
+        client, self._client = self._client, None
+        self._types.clear()
+        if client is not None:
+            client.close()
+
+    def _away(self, problem: Exception) -> ClickHouseAway:
+        self._drop()
+        pause = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0**self._failures)
+        self._failures = min(self._failures + 1, 16)
+        away = ClickHouseAway(_reason(problem), pause * random.uniform(0.5, 1.0))
+        passing = getattr(problem, "code", None) in {None, *RETRIABLE}
+        level = logging.WARNING if passing else logging.ERROR
+        logger.log(level, "ClickHouse cannot write: %s", away)
+        return away
+
+    def _insert(
+        self, client: Client, table: str, rows: Sequence[Row], positions: Sequence[int]
+    ) -> Exception | None:
+        columns = list(rows[positions[0]].values)
+        context = client.create_insert_context(
+            table,
+            columns,
+            column_types=self._types.get(table),
+            column_oriented=True,
+            settings=INSERT_SETTINGS,
+        )
+        self._types[table] = context.column_types
+        try:
+            client.insert(
+                context=context,
+                data=[[rows[position].values[name] for position in positions] for name in columns],
+            )
+        except Exception as problem:
+            # What the client could not serialise is the cause, whatever became of the request.
+            return context.insert_exception or problem
+        return None
+
+
+def _reason(problem: Exception) -> str:
+    return str(problem) if isinstance(problem, SchemaBehind) else describe(problem)
