@@ -8,10 +8,14 @@ from schemas.settlement import Decision
 from streams.payments.port import GatewayRefused, KeyConflict, PaymentGateway, Refund, RefundRequest
 
 
+STAND_IN = "embedded"
+"""The one kind of gateway that a simulated ruling may reach."""
+
+
 async def pay(
     decision: Decision,
     gateway: PaymentGateway,
-    gateway_name: str,
+    gateway_kind: str,
     attempts: int,
     now: Callable[[], datetime],
 ) -> Payment:
@@ -42,7 +46,7 @@ async def pay(
             status=status,
             amount_minor=decision.amount_minor if status == "paid" else 0,
             currency=decision.currency,
-            gateway=gateway_name,
+            gateway=gateway_kind,
             gateway_ref=refund.gateway_ref if refund else None,
             refusal=refusal,
             found_before_call=found,
@@ -53,6 +57,8 @@ async def pay(
 
     if decision.amount_minor == 0:
         return record("not_required")
+    if decision.simulated and gateway_kind != STAND_IN:
+        return record("refused", refusal="simulated_not_allowed")
     request = RefundRequest(
         key=decision.decision_id,
         amount_minor=decision.amount_minor,
@@ -72,7 +78,7 @@ async def pay(
         found = await gateway.look_up(request.key)
         if found is not None:
             if (found.amount_minor, found.currency) != (request.amount_minor, request.currency):
-                raise KeyConflict(f"{request.key} was paid with another amount")
+                raise KeyConflict(request.key, "was paid with another amount")
             return record("paid", found, found=True)
         return record("paid", await gateway.refund(request))
     except GatewayRefused as refused:

@@ -156,14 +156,14 @@ class Settlement:
             return book, []
         if review.review_id in dispute.reviews:
             return book, []
-        pack = self._registry.get(dispute.docket.pack.policy, dispute.docket.pack.pack_version)
+        pack = self._registry.get(docket.pack.policy, docket.pack.pack_version)
         outcome = review_outcome(
             review, dispute.pending(), dispute.approvals, dispute.tier, pack.pack
         )
         dispute = dispute.model_copy(
             update={"reviews": (*dispute.reviews, review.review_id), "approvals": outcome.approvals}
         )
-        proposal = outcome.proposal(dispute.docket, now)
+        proposal = outcome.proposal(docket, now)
         dispute = dispute.model_copy(
             update={
                 "lines": _merge(dispute.lines, proposal.lines),

@@ -59,7 +59,7 @@ class DeadLetterBox:
         return self._fernet.decrypt(letter.value.encode())
 
 
-def describe(error: Exception) -> str:
+def describe(error: BaseException) -> str:
     """An error in words that name fields and never quote values."""
     problems = getattr(error, "errors", None)
     if callable(problems):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
-from quixstreams import Application, State, message_context
+from quixstreams import Application, message_context
 
 from schemas.base import Model
 from schemas.topics import DEAD_LETTERS, PARTITIONS, Topic
@@ -138,7 +138,7 @@ class KeyedStage(Generic[S]):
             return Emit(place.topic, belongs.decode(), Again(value=value))
         return Record(event, value, place, at)
 
-    def _decide(self, record: Record, state: State) -> Iterator[Emit]:
+    def _decide(self, record: Record, state: Any) -> Iterator[Emit]:
         source = self._sources[record.place.topic]
         before = state.get_bytes(STATE_KEY)
         try:

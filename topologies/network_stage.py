@@ -58,11 +58,11 @@ def network_stage(
         except ProviderDown as down:
             raise StageProviderDown(str(down)) from down
 
-    async def exhausted(message: Message, error: Exception) -> list[Output]:
+    async def exhausted(message: Message, error: BaseException) -> list[Output]:
         assert on_exhausted is not None
         return outputs(on_exhausted(event.from_bytes(message.value), describe(error)))
 
-    def dead_letter(message: Message, error: Exception) -> Output:
+    def dead_letter(message: Message, error: BaseException) -> Output:
         letter = box.seal(
             stage=name,
             topic=message.topic,

@@ -20,7 +20,7 @@ def stage(settings: Settings) -> AsyncStage:
 
     async def handle(decision: Decision, message: Message) -> list[Emit]:
         try:
-            payment = await pay(decision, gateway, gateway.name, message.attempt, now)
+            payment = await pay(decision, gateway, settings.gateway_kind, message.attempt, now)
         except GatewayUnavailable as away:
             raise RetryLater("gateway_unavailable", away.retry_after_s) from away
         return [emit(PAYMENTS, payment)]

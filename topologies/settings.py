@@ -21,6 +21,8 @@ class Settings:
     provider: str
     """`offline-rules`, `anthropic`, `openai`: what a seat of provider `default` is. Never chosen for you."""
     gateway_url: str
+    gateway_kind: str
+    """`http` for a real one; `embedded` for the stand-in, the only kind that takes simulated rulings."""
     state_dir: Path
     pack_roots: tuple[Path, ...]
     replication: int
@@ -43,6 +45,7 @@ class Settings:
             installation_key=key.encode(),
             provider=environment.get("REFUND_BENCH_PROVIDER", ""),
             gateway_url=environment.get("REFUND_BENCH_GATEWAY", "http://127.0.0.1:8181"),
+            gateway_kind=environment.get("REFUND_BENCH_GATEWAY_KIND", "http"),
             state_dir=Path(environment.get("REFUND_BENCH_STATE_DIR", ".refund-bench/state")),
             pack_roots=(SHIPPED, *(Path(root) for root in extra.split(os.pathsep) if root)),
             replication=int(environment.get("REFUND_BENCH_REPLICATION", "3")),

@@ -1,0 +1,76 @@
+"""Every app by name, and how to run one. Each is a process; `network` puts the async ones into one."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+from ops.logs import set_up_logging
+from topologies import clients
+from topologies.async_stage import AsyncStage, AsyncWorker
+from topologies.settings import Settings
+
+log = logging.getLogger("refund_bench.app")
+
+KEYED = ("intake", "tally", "settlement", "allowance", "ledger")
+"""Stateful stages on Quix: one process each, since Quix wants the main thread."""
+NETWORK = ("extraction", "judge", "payout", "letters")
+"""Stages on the async stage; a judge is one per seat."""
+ALL = (*KEYED, *NETWORK, "network", "timer", "sink")
+
+
+def run_app(name: str, seat: int | None = None, state_dir: Path | None = None) -> int:
+    """Run one app until it is told to stop.
+
+    Raises:
+        topologies.settings.SettingsError: a setting is missing.
+        topologies.quix_app.InputSetChanged: a topic is missing or an input set has changed.
+        SystemExit: an async app that cannot go on.
+    """
+    set_up_logging()
+    settings = Settings.from_environment()
+    packs = ", ".join(f"{pack.pack.policy} v{pack.pack.version}" for pack in settings.packs())
+    log.info(
+        "starting %s", name,
+        extra={"stage": name, "seat": seat, "broker": clients.broker(), "packs": packs, "provider": settings.provider},
+    )  # fmt: skip
+    if name in KEYED:
+        return _run_keyed(name, settings)
+    if name == "timer":
+        from topologies.timer import TimerApp
+
+        return TimerApp().run()
+    if name == "sink":
+        from sinks import app as sink_app
+        from topologies.quix_app import application
+
+        app = application("sink", settings)
+        sink_app.build(app)
+        app.run()
+        return 0
+    AsyncWorker(network_stages(name, settings, seat)).run()
+    return 0
+
+
+def _run_keyed(name: str, settings: Settings) -> int:
+    import importlib
+
+    stage = importlib.import_module(f"topologies.{name}").stage(settings)
+    stage.build(settings).run()
+    return 0
+
+
+def network_stages(name: str, settings: Settings, seat: int | None) -> list[AsyncStage]:
+    """The async stages that `run NAME` puts into this process."""
+    from topologies import extraction, judge, letters, payout
+
+    one: dict[str, Callable[[], list[AsyncStage]]] = {
+        "extraction": lambda: [extraction.stage(settings)],
+        "judge": lambda: [
+            judge.stage(settings, number) for number in ([seat] if seat else judge.seats(settings))
+        ],
+        "payout": lambda: [payout.stage(settings)],
+        "letters": lambda: [letters.stage(settings)],
+    }
+    if name == "network":
+        return [stage for make in one.values() for stage in make()]
+    return one[name]()

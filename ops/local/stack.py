@@ -1,0 +1,178 @@
+"""The whole of Refund Bench on one machine: Apache Kafka, the ClickHouse engine, the gateway, every app."""
+
+import secrets
+import sys
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from topologies.topic_admin import create_topics
+
+from ops.local.errors import StartFailed
+from ops.local.kafka import LocalKafka
+from ops.local.ports import free_port
+from ops.local.supervisor import Process, Status, Supervisor
+from sinks.connection import address_from, connect
+from sinks.migrate import migrate
+
+APPS = ("intake", "tally", "settlement", "allowance", "ledger", "timer", "network", "sink")
+"""One process each; `network` holds extraction, every judge, payout and letters."""
+READY_WITHIN_S = 60.0
+
+
+class LocalStack:
+    """Started in the order things need each other, stopped in the reverse, nothing left behind.
+
+    `provider` is what seats of provider `default` are; `broker` None starts our own Kafka.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        provider: str,
+        broker: str | None = None,
+        apps: tuple[str, ...] = APPS,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.folder = folder.absolute()
+        self.kafka = LocalKafka(self.folder / "kafka") if broker is None else None
+        self._gateway_port, self._clickhouse_port = free_port(), free_port()
+        self._apps = apps
+        self._broker = broker
+        self.environment = {
+            "REFUND_BENCH_PROVIDER": provider,
+            "REFUND_BENCH_GATEWAY": f"http://127.0.0.1:{self._gateway_port}",
+            "REFUND_BENCH_GATEWAY_KIND": "embedded",
+            "REFUND_BENCH_CLICKHOUSE": f"http://127.0.0.1:{self._clickhouse_port}",
+            "REFUND_BENCH_STATE_DIR": str(self.folder / "state"),
+            "REFUND_BENCH_REPLICATION": "1",
+            "REFUND_BENCH_INSTALLATION_KEY": self._installation_key(),
+            **(environment or {}),
+        }
+        self._supervisors: list[Supervisor] = []
+
+    @property
+    def bootstrap(self) -> str:
+        return self.kafka.bootstrap if self.kafka else str(self._broker)
+
+    @property
+    def gateway_file(self) -> Path:
+        """The gateway's own SQLite file, which is the truth about money moved."""
+        return self.folder / "gateway.sqlite"
+
+    def start(self, on_step: Callable[[str], None] = lambda step: None) -> Self:
+        """Return when every app has been started and the topics are there.
+
+        Raises:
+            ops.local.errors.DependencyMissing: Java or Maven is not there; says the ways out.
+            StartFailed: something did not come up; says where its log is.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            on_step("Apache Kafka, the ClickHouse engine and the payment gateway")
+            self._run(self._services())
+            with ThreadPoolExecutor(2) as pool:
+                clickhouse = pool.submit(self._prepare_clickhouse)
+                if self.kafka:
+                    self.kafka.start()
+                self.environment["REFUND_BENCH_BROKER"] = self.bootstrap
+                on_step("topics")
+                create_topics(self.bootstrap)
+                clickhouse.result()
+            on_step(f"{len(self._apps)} apps")
+            self._run([self._app(name) for name in self._apps])
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """Apps first, so that what they hold is committed while the broker is there."""
+        while self._supervisors:
+            self._supervisors.pop().stop()
+        if self.kafka:
+            self.kafka.stop()
+
+    def status(self) -> list[Status]:
+        return [status for supervisor in self._supervisors for status in supervisor.status()]
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _run(self, processes: list[Process]) -> None:
+        supervisor = Supervisor(processes, self.folder)
+        self._supervisors.append(supervisor)
+        supervisor.start()
+
+    def _services(self) -> list[Process]:
+        return [
+            Process(
+                "gateway",
+                [
+                    sys.executable,
+                    "-m",
+                    "ops.local.gateway",
+                    "--port",
+                    str(self._gateway_port),
+                    "--db",
+                    str(self.gateway_file),
+                ],
+                address=self.environment["REFUND_BENCH_GATEWAY"],
+            ),
+            Process(
+                "clickhouse",
+                [
+                    sys.executable,
+                    "-m",
+                    "ops.local.clickhouse",
+                    "--port",
+                    str(self._clickhouse_port),
+                    "--path",
+                    str(self.folder / "clickhouse"),
+                ],
+                address=self.environment["REFUND_BENCH_CLICKHOUSE"],
+            ),
+        ]
+
+    def _app(self, name: str) -> Process:
+        return Process(name, [sys.executable, "-m", "ops.cli", "run", name], env=self.environment)
+
+    def _prepare_clickhouse(self) -> None:
+        until = time.monotonic() + READY_WITHIN_S
+        while not _answers(f"{self.environment['REFUND_BENCH_CLICKHOUSE']}/ping"):
+            if time.monotonic() > until:
+                raise StartFailed(
+                    f"the ClickHouse endpoint did not answer; see {self.folder / 'logs' / 'clickhouse.log'}"
+                )
+            time.sleep(0.05)
+        migrate(connect(address_from(self.environment)))
+
+    def _installation_key(self) -> str:
+        """One secret per folder, made on the first start: dispute ids must not change with a restart."""
+        file = self.folder / "installation.key"
+        if not file.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            file.touch(mode=0o600)
+            file.write_text(secrets.token_hex(32))
+        return file.read_text()
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urlopen(url, timeout=1) as reply:
+            return bool(reply.status == 200)
+    except (URLError, OSError):
+        return False
