@@ -15,9 +15,10 @@ from topologies.async_stage.circuit_breaker import CircuitBreaker
 from topologies.async_stage.commit_batcher import CommitBatcher, CommitLimits
 from topologies.async_stage.committer import Committer
 from topologies.async_stage.dead_letters import DeadLetterOffice
-from topologies.async_stage.entry import Result
+from topologies.async_stage.endings import Endings
 from topologies.async_stage.errors import StageFailed
-from topologies.async_stage.kafka_thread import KafkaThread
+from topologies.async_stage.intake import Intake
+from topologies.async_stage.kafka_thread import Inbox, KafkaThread
 from topologies.async_stage.retry_policy import RetryPolicy
 from topologies.async_stage.transactor import Transactor
 
@@ -52,7 +53,7 @@ class RunningStage:
         """One structured line with every metric."""
         self._runner.observe()
         metrics = self._stage.metrics
-        metrics.slots_busy_ratio = self._runner.busy.take(time.monotonic())
+        metrics.slots_busy_ratio = self._runner.busy.take(self._loop.time())
         LOG.info("metrics", extra={"stage": self._stage.name, **metrics.snapshot()})
 
     def _overdue(self) -> bool:
@@ -77,20 +78,20 @@ class RunningStage:
 
     def _assemble(self) -> tuple[CallRunner, KafkaThread]:
         stage, settings = self._stage, self._stage.settings
-        inbox: queue.SimpleQueue[Result | None] = queue.SimpleQueue()
+        inbox: Inbox = queue.SimpleQueue()
         office = DeadLetterOffice(
             stage.dead_letter, settings.dead_letter_topic, settings.max_output_bytes
         )
         backoff = (settings.first_backoff_s, settings.longest_backoff_s)
         runner = CallRunner(
             stage.handler,
-            stage.on_exhausted,
-            office,
+            Endings(office, stage.on_exhausted, stage.metrics),
             CallLimits(settings.slots, settings.attempt_timeout_s, settings.deadline_s),
             RetryPolicy(*backoff, settings.retry_after_cap_s),
             CircuitBreaker(settings.failures_to_open, settings.probe_every_s),
             stage.metrics,
             inbox.put,
+            self._loop.time,
         )
         committer = Committer(
             Transactor(stage.make_producer, settings.patience_s, self._overdue),
@@ -100,17 +101,19 @@ class RunningStage:
             settings.max_output_bytes,
             settings.patience_s,
         )
+        assignments = Assignments(settings.patience_s)
+        admission = Admission(settings.slots, settings.ahead, settings.span, settings.max_waiting)
+        intake = Intake(assignments, runner, admission, stage.metrics, self._call, stage.key_order)
         kafka = KafkaThread(
             stage.input,
             stage.make_consumer,
             committer,
-            Assignments(settings.patience_s),
+            assignments,
+            intake,
             runner,
-            Admission(settings.slots, settings.ahead, settings.span, settings.max_waiting),
             stage.metrics,
             inbox,
             self._call,
-            stage.key_order,
             settings.grace_s,
             settings.revoke_wait_s,
         )

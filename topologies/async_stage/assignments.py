@@ -94,6 +94,8 @@ class Assignments:
         """The log was replaced by a shorter one: a new assignment with nothing done."""
         partition.live = False
         fresh = Partition(partition.topic, partition.number, next(self._epochs), None)
+        fresh.buffer, partition.buffer = partition.buffer, fresh.buffer
+        fresh.paused = partition.paused
         self.owned[partition.topic, partition.number] = fresh
         return fresh
 

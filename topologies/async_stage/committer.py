@@ -7,7 +7,7 @@ name every finished message, so no call is paid twice and no record written twic
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from confluent_kafka import Consumer, TopicPartition
 
@@ -61,7 +61,7 @@ class Committer:
     def identify(self, consumer: Consumer, *, continues: bool = False) -> None:
         """Take the snapshot that commits are made under; `continues` only as the same member."""
         found = read(consumer.consumer_group_metadata())
-        if continues and found and self._membership and not found.continues(self._membership):
+        if continues and not (found and self._membership and found.continues(self._membership)):
             found = None
         self._membership = found
 
@@ -79,51 +79,49 @@ class Committer:
                 break
         self._batcher.add(result)
 
-    def drop(self, partitions: Iterable[Partition]) -> None:
-        """Forget the results of partitions that are no longer ours."""
-        gone = set(partitions)
-        self._metrics.late_results_dropped += self._batcher.drop(
-            lambda result: result.entry.partition in gone
-        )
-
     def wait_s(self, now: float) -> float | None:
-        """How long until a commit is due; None when no result waits."""
-        return self._batcher.wait_s(now)
+        """How long until a commit is due; None when none will be without news from the group."""
+        if self.recovering:
+            return 0.0
+        return self._batcher.wait_s(now) if self._membership else None
 
     # The commit.
 
     def commit_if_due(self, consumer: Consumer, probe_membership: Callable[[], None]) -> None:
-        """Commit what waits, if the pace allows it; never raises for what can be repaired."""
-        self._metrics.results_waiting = len(self._batcher)
-        if self._batcher.wait_s(time.monotonic()) != 0:
-            return
-        try:
-            self._commit()
-        except InDoubt as doubt:
-            LOG.warning("the producer is lost, the outcome is looked up: %s", doubt)
+        """Commit what waits, if the pace allows it; mend what a lost producer left."""
+        if self.recovering:
             self._recover(consumer, probe_membership)
+        elif self.wait_s(time.monotonic()) == 0:
+            self._drop_late()
+            self._commit()
+        self._metrics.results_waiting = len(self._batcher)
 
-    def commit_now(self) -> None:
-        """In a rebalance or at the end: commit, but leave repairs to whoever comes next."""
-        try:
-            while len(self._batcher):
-                if not self._commit():
-                    return
-        except InDoubt as doubt:
-            LOG.warning("the last commit is in doubt, its outcome is with Kafka: %s", doubt)
-            self.recovering = True
+    def commit_all(self) -> None:
+        """In a rebalance or at the end: everything, now; what cannot be is left for later."""
+        self._drop_late()
+        while len(self._batcher) and self._membership and not self.recovering:
+            if not self._commit():
+                return
+
+    def _drop_late(self) -> None:
+        self._metrics.late_results_dropped += self._batcher.drop(_is_late)
 
     def _commit(self) -> bool:
         """One transaction; False when nothing was written."""
-        if self._membership is None:
-            return False
+        assert self._membership is not None
         started = time.monotonic()
         batch = self._batcher.take(started)
-        self._in_doubt = batch
+        if not batch:
+            return False
         try:
             self._transactor.commit(batch, _positions(batch), self._membership)
         except Aborted as aborted:
             self._aborted(batch, aborted)
+            return False
+        except InDoubt as doubt:
+            LOG.warning("the producer is lost, the outcome is looked up: %s", doubt)
+            self._in_doubt = batch
+            self.recovering = True
             return False
         self._written(batch)
         outputs = sum(len(result.outputs) for result in batch)
@@ -162,7 +160,6 @@ class Committer:
         """A new producer; what the lost one left is read from the committed offsets."""
         batch, self._in_doubt = self._in_doubt, []
         self._metrics.producers_replaced += 1
-        self.recovering = True
         probe_membership()
         self._transactor.reopen()
         ours = [result for result in batch if result.entry.partition.live]
@@ -183,6 +180,10 @@ class Committer:
             if time.monotonic() > give_up_at:
                 raise BrokerUnavailable("the committed offsets cannot be read")
         return found
+
+
+def _is_late(result: Result) -> bool:
+    return not result.entry.partition.live
 
 
 def _place(result: Result) -> Place:

@@ -14,7 +14,7 @@ class Entry:
     message: Message
     partition: Partition
     order: bytes | None = None
-    deadline_at: float | None = None
+    deadline_at: float = 0.0
     first_started_at: float | None = None
     dropped: bool = False
     task: asyncio.Task[None] | None = None

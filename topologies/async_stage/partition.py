@@ -21,6 +21,7 @@ class Partition:
         self.buffer: deque[Message] = deque()
         self.paused = False
         self.live = True
+        self.running = 0  # calls; counted on the loop
 
     def at(self, offset: int | None = None) -> TopicPartition:
         """As Kafka's clients name it."""

@@ -13,8 +13,9 @@ from confluent_kafka import Consumer, Producer
 
 from topologies import clients
 from topologies.async_stage.assembly import RunningStage
-from topologies.async_stage.call_runner import Handler, OnExhausted
+from topologies.async_stage.call_runner import Handler
 from topologies.async_stage.dead_letters import Wrap
+from topologies.async_stage.endings import OnExhausted
 from topologies.async_stage.errors import StageFailed
 from topologies.async_stage.message import Message
 from topologies.async_stage.metrics import StageMetrics

@@ -1,0 +1,182 @@
+"""From Kafka's records to calls: buffers, admission, and what was finished before a restart."""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, Consumer, KafkaError
+from confluent_kafka import Message as Record
+
+from topologies.async_stage.admission import Admission
+from topologies.async_stage.assignments import Assignments
+from topologies.async_stage.call_runner import CallRunner
+from topologies.async_stage.entry import Entry
+from topologies.async_stage.errors import Fenced, StageFailed
+from topologies.async_stage.message import Message
+from topologies.async_stage.metrics import StageMetrics
+from topologies.async_stage.offset_tracker import Arrival
+from topologies.async_stage.partition import Partition
+
+LOG = logging.getLogger("refund_bench.async_stage")
+
+_MOST_AT_ONCE: Final = 500
+
+
+class Intake:
+    """Used by the Kafka thread only; `call` runs a function on the asyncio loop."""
+
+    def __init__(
+        self,
+        assignments: Assignments,
+        runner: CallRunner,
+        admission: Admission,
+        metrics: StageMetrics,
+        call: Callable[..., object],
+        order: Callable[[Message], bytes] | None,
+    ) -> None:
+        self._assignments = assignments
+        self._runner = runner
+        self._admission = admission
+        self._metrics = metrics
+        self._call = call
+        self._order = order
+        self._handed = 0
+        self._turn = 0
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is at hand and nothing is under way."""
+        return not any(
+            each.buffer or each.tracker.has_unfinished for each in self._assignments.owned.values()
+        )
+
+    @property
+    def room(self) -> int:
+        """How many messages the calls would take now."""
+        on_the_way = self._handed - self._runner.received
+        queued = self._runner.queued + on_the_way
+        return self._admission.room(self._runner.running, queued, self._runner.waiting)
+
+    def read(self, consumer: Consumer) -> None:
+        """Take what is there. Even with no room one message, since polling is a duty."""
+        buffered = sum(len(each.buffer) for each in self._assignments.owned.values())
+        wanted = min(_MOST_AT_ONCE, max(1, self.room - buffered))
+        for record in consumer.consume(wanted, 0):
+            self.arrived(record)
+
+    def arrived(self, record: Record | None) -> None:
+        """One record from Kafka, or an error in its place."""
+        if record is None:
+            return
+        error = record.error()
+        if error is not None:
+            _complain(error)
+            return
+        message = _message(record)
+        partition = self._assignments.owned.get((message.topic, message.partition))
+        if partition is not None:
+            partition.buffer.append(message)
+
+    def hand_over(self, consumer: Consumer) -> None:
+        """Give the calls as many messages as there is room for, the partitions in turn."""
+        partitions = list(self._assignments.owned.values())
+        if not partitions:
+            return
+        room = self.room
+        entries: list[Entry] = []
+        self._turn = (self._turn + 1) % len(partitions)
+        giving = [*partitions[self._turn :], *partitions[: self._turn]]
+        while giving and len(entries) < room:
+            giving = [each for each in giving if self._admit_one(each, entries)]
+        if entries:
+            self._handed += len(entries)
+            self._call(self._runner.submit, entries)
+        for partition in self._assignments.owned.values():
+            self._pause_or_resume(consumer, partition)
+
+    def close(self) -> None:
+        """Admit nothing more."""
+        for partition in self._assignments.owned.values():
+            partition.buffer.clear()
+
+    def withdraw(self, partitions: list[Partition]) -> threading.Event:
+        """Begin no more calls of these; the event says that none will begin."""
+        for partition in partitions:
+            partition.buffer.clear()
+        done = threading.Event()
+        self._call(self._runner.withdraw, partitions)
+        self._call(done.set)
+        return done
+
+    def forget(self, partitions: Iterable[Partition]) -> None:
+        """These are gone: their calls are cancelled."""
+        self._call(self._runner.forget, list(partitions))
+
+    def observe(self) -> None:
+        """Refresh the gauges of the partitions."""
+        owned = list(self._assignments.owned.values())
+        self._metrics.span = {str(each.number): each.tracker.span for each in owned}
+        self._metrics.paused = {str(each.number): int(each.paused) for each in owned}
+
+    def _admit_one(self, partition: Partition, entries: list[Entry]) -> bool:
+        """Move a message from the partition's buffer; False when it has none to give now."""
+        while partition.buffer:
+            message = partition.buffer[0]
+            if not partition.tracker.fits(message.offset, self._admission.span):
+                return False
+            arrival = partition.tracker.admit(message.offset)
+            if arrival is Arrival.REWOUND:
+                self._rewind(partition)
+                return False
+            partition.buffer.popleft()
+            if arrival is Arrival.NEW:
+                key = self._order(message) if self._order else None
+                entries.append(Entry(message, partition, key))
+                return True
+            if arrival is Arrival.DONE:
+                self._metrics.skipped_done += 1
+            else:
+                self._metrics.redelivered += 1
+        return False
+
+    def _rewind(self, partition: Partition) -> None:
+        LOG.warning(
+            "the log restarted below the committed offset: nothing of it counts as done",
+            extra={"topic": partition.topic, "partition": partition.number},
+        )
+        self._metrics.rewinds += 1
+        self._assignments.rewound(partition)
+        self.forget([partition])
+
+    def _pause_or_resume(self, consumer: Consumer, partition: Partition) -> None:
+        buffered = len(partition.buffer)
+        if not partition.paused and self._admission.pauses(buffered):
+            consumer.pause([partition.at()])
+            partition.paused = True
+        elif partition.paused and self._admission.resumes(buffered):
+            consumer.resume([partition.at()])
+            partition.paused = False
+
+
+def _complain(error: KafkaError) -> None:
+    if error.code() == KafkaError.FENCED_INSTANCE_ID or (
+        error.code() == KafkaError._FATAL and "fenced" in error.str().lower()
+    ):
+        raise Fenced(f"another process has our group instance id: {error.str()}")
+    if error.fatal() or error.code() == KafkaError._FATAL:
+        raise StageFailed(f"the consumer failed for good: {error.str()}")
+    LOG.warning("the consumer reports: %s", error.str())
+
+
+def _message(record: Record) -> Message:
+    kind, at = record.timestamp()
+    return Message(
+        record.topic(),
+        record.partition(),
+        record.offset(),
+        record.key(),
+        record.value() or b"",
+        {name: value or b"" for name, value in record.headers() or ()},
+        0 if kind == TIMESTAMP_NOT_AVAILABLE else at,
+    )
