@@ -39,5 +39,8 @@ lock: install  ## resolve pyproject.toml again; versions and hashes only
 	$(BIN)/uv pip compile pyproject.toml --extra local --extra dev --universal --generate-hashes \
 	  --no-header --python-version 3.11 -o requirements.lock
 
+schemas: install  ## write schemas/json from the models; refuses a change that breaks someone
+	$(BIN)/python -m schemas.export
+
 clean:  ## remove what make built
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
