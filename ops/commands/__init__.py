@@ -1,0 +1,1 @@
+"""The command line's commands, one group a file. Heavy imports happen inside the functions."""
