@@ -201,6 +201,7 @@ class CallRunner:
         except Exception as error:
             outputs = self._endings.dead_letter(entry.message, error)
         if entry.dropped:
+            self._metrics.late_results_dropped += bool(outputs)
             return
         now = self._clock()
         entry.task = None

@@ -93,7 +93,7 @@ def test_no_more_calls_than_slots_and_never_fewer_while_work_waits() -> None:
             return echo(message)
 
         bench = Bench(handler, slots=4)
-        await bench.run(entries(40))
+        await bench.run(entries(400))
         assert bench.runner.busy.take(loop.time()) > 0.95
 
     simulate(main())
