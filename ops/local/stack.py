@@ -2,7 +2,6 @@
 
 import secrets
 import sys
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,18 +10,15 @@ from typing import Self
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from topologies.topic_admin import create_topics
-
-from ops.local.errors import StartFailed
 from ops.local.kafka import LocalKafka
 from ops.local.ports import free_port
 from ops.local.supervisor import Process, Status, Supervisor
 from sinks.connection import address_from, connect
 from sinks.migrate import migrate
+from topologies.topic_admin import create_topics
 
 APPS = ("intake", "tally", "settlement", "allowance", "ledger", "timer", "network", "sink")
 """One process each; `network` holds extraction, every judge, payout and letters."""
-READY_WITHIN_S = 60.0
 
 
 class LocalStack:
@@ -75,15 +71,15 @@ class LocalStack:
         self.folder.mkdir(parents=True, exist_ok=True)
         try:
             on_step("Apache Kafka, the ClickHouse engine and the payment gateway")
-            self._run(self._services())
-            with ThreadPoolExecutor(2) as pool:
-                clickhouse = pool.submit(self._prepare_clickhouse)
+            with ThreadPoolExecutor(1) as pool:
+                services = pool.submit(self._run, self._services())
                 if self.kafka:
                     self.kafka.start()
                 self.environment["REFUND_BENCH_BROKER"] = self.bootstrap
-                on_step("topics")
+                on_step("topics and tables")
                 create_topics(self.bootstrap)
-                clickhouse.result()
+                services.result()
+                migrate(connect(address_from(self.environment)))
             on_step(f"{len(self._apps)} apps")
             self._run([self._app(name) for name in self._apps])
         except BaseException:
@@ -130,6 +126,7 @@ class LocalStack:
                     "--db",
                     str(self.gateway_file),
                 ],
+                ready=lambda: _answers(f"{self.environment['REFUND_BENCH_GATEWAY']}/health"),
                 address=self.environment["REFUND_BENCH_GATEWAY"],
             ),
             Process(
@@ -143,22 +140,13 @@ class LocalStack:
                     "--path",
                     str(self.folder / "clickhouse"),
                 ],
+                ready=lambda: _answers(f"{self.environment['REFUND_BENCH_CLICKHOUSE']}/ping"),
                 address=self.environment["REFUND_BENCH_CLICKHOUSE"],
             ),
         ]
 
     def _app(self, name: str) -> Process:
         return Process(name, [sys.executable, "-m", "ops.cli", "run", name], env=self.environment)
-
-    def _prepare_clickhouse(self) -> None:
-        until = time.monotonic() + READY_WITHIN_S
-        while not _answers(f"{self.environment['REFUND_BENCH_CLICKHOUSE']}/ping"):
-            if time.monotonic() > until:
-                raise StartFailed(
-                    f"the ClickHouse endpoint did not answer; see {self.folder / 'logs' / 'clickhouse.log'}"
-                )
-            time.sleep(0.05)
-        migrate(connect(address_from(self.environment)))
 
     def _installation_key(self) -> str:
         """One secret per folder, made on the first start: dispute ids must not change with a restart."""
