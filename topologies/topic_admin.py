@@ -22,6 +22,8 @@ from topologies.settings import Settings
 log = logging.getLogger("refund_bench.topics")
 
 REQUEST_TIMEOUT_S = 20.0
+ANSWER_WITHIN_S = 8.0
+"""A broker that is there answers in milliseconds; one that is not should be said soon."""
 COPIES = 3
 """How many copies of each record where the cluster has as many brokers and nobody said otherwise."""
 
@@ -97,7 +99,7 @@ def create_topics(bootstrap: str | None = None, replication: int | None = None) 
         KafkaException: the broker is away, or refuses a topic.
     """
     admin = clients.admin(bootstrap)
-    metadata = admin.list_topics(timeout=REQUEST_TIMEOUT_S)
+    metadata = admin.list_topics(timeout=ANSWER_WITHIN_S)
     factor = replication or copies(len(metadata.brokers))
     missing = [topic for topic in wanted(factor) if topic.name not in metadata.topics]
     new = [
@@ -130,7 +132,7 @@ def describe_topics(
         KafkaException: the broker is away.
     """
     admin = clients.admin(bootstrap)
-    metadata = admin.list_topics(timeout=REQUEST_TIMEOUT_S)
+    metadata = admin.list_topics(timeout=ANSWER_WITHIN_S)
     factor = replication or copies(len(metadata.brokers))
     expected = wanted(factor)
     configs = _configs(admin, [topic.name for topic in expected if topic.name in metadata.topics])

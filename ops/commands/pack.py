@@ -35,8 +35,8 @@ def check(
 
     folder = Path(path)
     folder = folder.parent if folder.name == "pack.toml" else folder
-    if not folder.is_dir():
-        refuse(f"{path}: is not a folder", "name the folder that holds pack.toml")
+    if not (folder / "pack.toml").is_file():
+        refuse(f"{path}: holds no pack.toml", "name the folder that holds pack.toml")
     problems: list[str] = []
     found: dict[str, Any] = {"policy": None, "version": None, "hash": None}
     try:
@@ -47,7 +47,7 @@ def check(
             "version": loaded.pack.version,
             "hash": loaded.hash,
             "categories": len(loaded.pack.categories),
-            "seats": len(loaded.pack.seats),
+            "seats": len(loaded.pack.bench.seats),
         }
     except loader.PackError as error:
         problems = [str(error)]
