@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from quixstreams import Application, message_context
 
 from sinks import migrate
-from sinks.clickhouse_sink import ClickHouseSink, OnRefused, Record
+from sinks.clickhouse_sink import ClickHouseSink, OnRefused, Record, stop_at_refused
 from sinks.connection import Address, address_from, connect
 from sinks.rows.projections import PROJECTIONS, Projection
 from sinks.rows.row import Place
@@ -21,14 +21,15 @@ logger = logging.getLogger(__name__)
 
 def build(
     app: Application,
-    on_refused: OnRefused,
+    on_refused: OnRefused = stop_at_refused,
     address: Address | None = None,
     *,
     apply_migrations: bool = True,
 ) -> ClickHouseSink:
     """Give `app` a dataframe per topic, all of which end in one sink.
 
-    `on_refused` makes dead letters of records ClickHouse will never take. `address` comes from the
+    `on_refused` makes dead letters of records ClickHouse will never take; by default the app stops at
+    them. `address` comes from the
     environment by default. With `apply_migrations` off the sink needs no right to change the schema:
     it waits until somebody has.
     """

@@ -41,6 +41,23 @@ class RefusedRecord:
     """Without the values of the row."""
 
 
+class RowsRefused(Exception):
+    """ClickHouse refused rows and nobody keeps them. Stopping loses nothing; going on would."""
+
+
+def stop_at_refused(records: Sequence[RefusedRecord]) -> None:
+    """What happens to refused records where no dead-letter box is given: the sink goes no further.
+
+    Raises:
+        RowsRefused: always; names the first record.
+    """
+    one = records[0]
+    raise RowsRefused(
+        f"ClickHouse refused {len(records)} rows, first that of {one.place.topic}-{one.place.partition} "
+        f"at offset {one.place.offset} for {one.table}: {one.reason}; give the sink a dead-letter box"
+    )
+
+
 OnRefused = Callable[[Sequence[RefusedRecord]], None]
 """Keeps refused records, as dead letters. Returns when they are safe; raises where it cannot."""
 
