@@ -22,7 +22,7 @@ DEFAULT_BROKER: Final = "127.0.0.1:9092"
 MAX_MESSAGE_BYTES: Final = 2_000_000
 SESSION_TIMEOUT_MS: Final = 6_000
 HEARTBEAT_INTERVAL_MS: Final = 1_000
-TRANSACTION_TIMEOUT_MS: Final = 12_000
+TRANSACTION_TIMEOUT_MS: Final = 10_000
 
 # librdkafka's own default hashes with CRC32: it sends most keys to another partition than Quix
 # and Java do.

@@ -7,6 +7,7 @@ partition must not be read until it is known.
 
 import itertools
 import logging
+import time
 from collections.abc import Iterable
 from typing import Final
 
@@ -26,6 +27,7 @@ LOG = logging.getLogger("refund_bench.async_stage")
 
 _LOOKUP_TIMEOUT_S: Final = 0.25
 _LOOKUP_PAUSE_S: Final = 0.1
+_COMPLAIN_EVERY_S: Final = 5.0
 
 Place = tuple[str, int]
 
@@ -39,6 +41,7 @@ class Assignments:
         self._unresolved: set[Place] = set()
         self._unresolved_since = 0.0
         self._next_lookup_at = 0.0
+        self._complained_at = 0.0
         self.owned: dict[Place, Partition] = {}
 
     @property
@@ -85,7 +88,10 @@ class Assignments:
                     for place, progress in found.items()
                 ]
             )
-        self._next_lookup_at = now + _LOOKUP_PAUSE_S
+        self._next_lookup_at = time.monotonic() + _LOOKUP_PAUSE_S
+        if self._unresolved and now - self._complained_at > _COMPLAIN_EVERY_S:
+            self._complained_at = now
+            LOG.warning("%d partitions wait for their committed offset", len(self._unresolved))
         if self._unresolved and now - self._unresolved_since > self._patience_s:
             raise BrokerUnavailable("the committed offsets cannot be read")
         return bool(found)
@@ -106,12 +112,12 @@ def committed(consumer: Consumer, places: Iterable[Place]) -> dict[Place, Progre
     try:
         answers = consumer.committed(asked, timeout=_LOOKUP_TIMEOUT_S)
     except KafkaException as exception:
-        LOG.info("committed offsets are not to be had yet: %s", exception.args[0].str())
+        LOG.debug("committed offsets are not to be had yet: %s", exception.args[0].str())
         return {}
     found: dict[Place, Progress | None] = {}
     for answer in answers:
         if answer.error is not None:
-            LOG.info("committed offset is not to be had yet: %s", answer.error.str())
+            LOG.debug("committed offset is not to be had yet: %s", answer.error.str())
         elif answer.offset == OFFSET_INVALID:
             found[answer.topic, answer.partition] = None
         else:

@@ -1,5 +1,6 @@
 """Worker processes, and what their calls say about waste."""
 
+import itertools
 import json
 import os
 import signal
@@ -122,7 +123,7 @@ class Fleet:
             by_key[call.key].append(call)
         guilty = []
         for calls in by_key.values():
-            for first, again in zip(calls, calls[1:], strict=False):
+            for first, again in itertools.pairwise(calls):
                 died = self.killed_at.get(first.pid)
                 excused = died is not None and (first.end is None or first.end > died - within_s)
                 if not excused:

@@ -1,10 +1,11 @@
 """A process with one stage, made to be killed. Its calls are written down as they begin and end.
 
-    python -m tests.integration.async_stage.worker '{"bootstrap": …, "input": …, …}'
+python -m tests.integration.async_stage.worker '{"bootstrap": …, "input": …, …}'
 """
 
 import asyncio
 import json
+import logging
 import os
 import random
 import signal
@@ -21,13 +22,14 @@ from topologies.async_stage import AsyncStage, Message, Output, StageSettings
 class FaultyProducer(Producer):  # type: ignore[misc]
     """Sends its own process a signal at the n-th commit, before or after the real one."""
 
+    commits = 0  # of the process, not of this producer: a fault happens once
+
     def __init__(self, config: dict[str, Any], fault: dict[str, Any]) -> None:
         super().__init__(config)
         self.fault = fault
-        self.commits = 0
 
     def commit_transaction(self, *arguments: Any) -> Any:
-        self.commits += 1
+        FaultyProducer.commits += 1
         mine = self.commits == self.fault["commit"]
         if mine and self.fault["when"] == "before":
             os.kill(os.getpid(), getattr(signal, self.fault["signal"]))
@@ -79,5 +81,6 @@ def build(given: dict[str, Any]) -> AsyncStage:
 
 
 if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     stage = build(json.loads(sys.argv[1]))
     stage.run()
