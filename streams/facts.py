@@ -20,7 +20,7 @@ DERIVED = frozenset(
         "late_minutes", "delivered", "undelivered", "last_distance_m", "scan_present",
         "scan_complete", "fee_overcharge_minor", "line_ordered", "line_scanned", "line_packed",
         "line_recorded_missing", "line_wrong_units", "line_refunded", "line_short_kg",
-        "reversed_effective_minor", "dispensed_effective_minor", "credited_effective_minor",
+        "reversed_effective_minor", "dispensed_effective_minor",
         "related_same_reference",
     }
 )  # fmt: skip
@@ -220,23 +220,17 @@ def _line(evidence: Body, line: Body) -> dict[str, Any]:
 
 
 def _bank(evidence: Body) -> dict[str, int | None]:
-    """What left a transaction again, as far as the record tells; 0 dispensed or credited where the
-    record says that none was, unknown where it says that some was but not how much."""
+    """What left a transaction again, as far as the record tells; 0 dispensed where the record says that
+    no cash came, unknown where it says that some did but not how much."""
     amount = whole(evidence.get("amount_minor"))
     if amount is None:
         return {}
-    dispensed, credited = whole(evidence.get("dispensed_minor")), evidence.get("credited_minor")
+    dispensed = whole(evidence.get("dispensed_minor"))
     if dispensed is None and evidence.get("cash_dispensed") is False:
         dispensed = 0
     elif dispensed == 0 and evidence.get("cash_dispensed") is True:
         dispensed = None  # the record contradicts itself
-    credited = whole(credited)
-    if credited is None and evidence.get("credit_posted") is False:
-        credited = 0
-    elif credited == 0 and evidence.get("credit_posted") is True:
-        credited = None
     return {
         "reversed_effective_minor": reversed_minor(evidence),
         "dispensed_effective_minor": dispensed,
-        "credited_effective_minor": credited,
     }

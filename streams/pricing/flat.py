@@ -1,0 +1,99 @@
+"""Prices claims about the order as a whole: lateness, fees, and the whole order back."""
+
+from schemas.grievance import Claim
+from schemas.pack import FeeDifference, LateBands, MissingUnits, Pricing, WrongUnits
+from streams.facts import whole
+from streams.pricing.draft import Asked, Want
+from streams.pricing.holdings import FEE, LATE, WHOLE
+from streams.pricing.record import PricedRecord
+
+
+def price_late(rule: LateBands, record: PricedRecord) -> Asked:
+    """The credit of the highest band reached by the whole minutes past the promise."""
+    most = max((band.amount_minor for band in rule.bands), default=0)
+    late = record.facts.get("late_minutes")
+    if late is None:
+        problem = "the record lacks what lateness is counted from"
+        return Asked("late", (Want(LATE, 0, most),), "", None, problem)
+    reached = [band for band in rule.bands if band.from_minutes <= late]
+    band = max(reached, key=lambda band: band.from_minutes, default=None)
+    if band is None:
+        first = min((band.from_minutes for band in rule.bands), default=0)
+        basis = f"{late} minutes past the promise, under the first band ({first}): {record.show(0)}"
+        return Asked("late", (Want(LATE, 0),), basis)
+    basis = (
+        f"{late} minutes past the promise, in the band from {band.from_minutes}: "
+        f"{record.show(band.amount_minor)}"
+    )
+    return Asked("late", (Want(LATE, band.amount_minor),), basis)
+
+
+def price_fees(record: PricedRecord) -> Asked:
+    """Charged − due: per fee where the record says what is due of each, else over the order."""
+    paid, due = (
+        whole(record.evidence.get(field)) for field in ("paid_total_minor", "paid_total_minor_due")
+    )
+    fees = [fee for fee in record.evidence.get("fee_lines") or () if isinstance(fee, dict)]
+    known = [fee for fee in fees if whole(fee.get("due_minor")) is not None]
+    if known and len(known) == len(fees):
+        wants = tuple(
+            Want(f"{FEE}:{i}", max(0, fee["amount_minor"] - max(0, fee["due_minor"])))
+            for i, fee in enumerate(fees, 1)
+        )
+        basis = "; ".join(
+            f"{fee['name']} charged {record.show(fee['amount_minor'])}, due "
+            f"{record.show(fee['due_minor'])}"
+            for fee in fees
+        )
+        owed = tuple(want for want in wants if want.amount)
+        total = record.show(sum(want.amount for want in owed))
+        return Asked("fee", owed or wants[:1], f"{basis}: {total}")
+    if paid is None or due is None:
+        most = record.available or 0
+        problem = "the record lacks what was due (paid_total_minor_due)"
+        return Asked("fee", (Want(FEE, 0, most),), "", None, problem)
+    loose = record.refunds.loose_minor
+    owed_minor = max(0, paid - due - loose)
+    basis = f"charged {record.show(paid)}, due {record.show(due)}"
+    if loose:  # a refund that names no line may have been this fee
+        basis += f", refunded without a line {record.show(loose)}"
+    basis += f": {record.show(owed_minor)}"
+    return Asked("fee", (Want(FEE, owed_minor),), basis)
+
+
+def price_whole_order(claim: Claim, rule: Pricing, record: PricedRecord) -> Asked | None:
+    """Everything paid − refunded, where the claim is about the whole order and the record shows that
+    nothing was delivered; None where the claim is not about the whole order.
+
+    A billing claim on an order whose status says that it was cancelled or not delivered is about the
+    whole order even if it does not say so: what is charged for is not there. Where the record says that
+    something is due all the same (a cancellation fee), that much stays paid.
+    """
+    if not isinstance(rule, MissingUnits | WrongUnits | FeeDifference):
+        return None
+    billed = isinstance(rule, FeeDifference)
+    if claim.scope != "order" and not (billed and claim.line_id is None and _by_status(record)):
+        return None
+    if billed and not record.whole_order:
+        return None
+    available = record.available or 0
+    if not record.whole_order:
+        problem = (
+            "the whole order is claimed, and the record does not show that it was not delivered"
+        )
+        return Asked("whole", (Want(WHOLE, 0, available),), "", None, problem)
+    due = max(0, whole(record.evidence.get("paid_total_minor_due")) or 0) if billed else 0
+    amount = max(0, available - due)
+    paid = whole(record.evidence.get("paid_total_minor")) or 0
+    parts = [f"the whole order: paid {record.show(paid)}"]
+    if paid - available:
+        parts.append(f"less refunded, paid or pending {record.show(paid - available)}")
+    if due:
+        parts.append(f"less due all the same {record.show(due)}")
+    return Asked("whole", (Want(WHOLE, amount),), " ".join(parts) + f" = {record.show(amount)}")
+
+
+def _by_status(record: PricedRecord) -> bool:
+    rule = record.pack.whole_order
+    status = str(record.evidence.get("order_status") or "").casefold()
+    return rule is not None and any(status.startswith(p.casefold()) for p in rule.statuses)
