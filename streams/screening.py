@@ -67,8 +67,8 @@ def _views(text: str) -> Iterator[str]:
             raw = base64.b64decode(body + "=" * (-len(body) % 4), validate=True)
         except (binascii.Error, ValueError):
             continue
-        if (decoded := _readable(raw)) is not None:
-            yield normalise(decoded)
+        if (said := _readable(raw)) is not None:
+            yield normalise(said)
 
 
 def rules_in(text: str, extra: Sequence[re.Pattern[str]] = ()) -> tuple[str, ...]:

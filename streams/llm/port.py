@@ -151,13 +151,14 @@ class Reply(Generic[T]):
     """A model's answer: the draft, or None and why, and everything an auditor asks about the call."""
 
     draft: T | None
+    usage: Usage
+    """Of this call; `calls` is 1."""
+    provider: str
+    model: str
     failure: Failure | None = None
     problem: str | None = None
     """What was wrong with the answer, in words that help a model to do better."""
     raw: str = ""
-    usage: Usage = Usage(calls=1)
-    provider: str
-    model: str
     request_id: str | None = None
     attempts: int = 1
     simulated: bool = False

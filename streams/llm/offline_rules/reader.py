@@ -1,0 +1,224 @@
+"""The stand-in's extraction: from what the clauses say to grievances that stand alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from schemas.grievance import LeftOutKind
+from streams.conditions import holds
+from streams.facts import facts
+from streams.llm.offline_rules.goods import Line, lines_of, mark, mentions, quantity
+from streams.llm.offline_rules.hearing import Said, any_of, left_out_kind, listen
+from streams.llm.offline_rules.lexicon import Lexicon, lexicon
+from streams.llm.offline_rules.tokens import Clause, Statement, Token, span, statements
+from streams.llm.port import DraftGrievance, DraftLeftOut, ExtractionDraft, ExtractionTask
+
+GROUP_THRESHOLD = 3
+"""Less than one strong sign, or two weak ones and the record's, is no claim."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A claim with what it is about."""
+
+    said: Said
+    line: Line | None = None
+    quantity: int | None = None
+    counted: bool = False
+    scope: Literal["line", "order"] = "line"
+    named: bool = False
+    """The clause itself names the line."""
+
+
+def read(task: ExtractionTask) -> ExtractionDraft:
+    """Split the complaint of a task; the same task always gives the same draft."""
+    words = lexicon(task.stand_in)
+    lines = lines_of(task.record)
+    goods = {brief.name for brief in task.categories if brief.about_goods}
+    known = {brief.name for brief in task.categories}
+    marked = [_marked(statement, lines) for statement in statements(task.text)]
+    ears = listen(task.text, marked, words)
+    said = [claim for claim in ears.claims if claim.category.name in known]
+    said, spare = _one_of_each_group(said, words, task.record)
+    left_out = [*ears.left_out, *spare]
+    claims: list[Found] = []
+    for claim in said:
+        claims += (
+            _about(claim, marked, lines, words) if claim.category.name in goods else [_plain(claim)]
+        )
+    claims, demands = _merge(claims)
+    left_out += demands
+    safe = _safety(claims, marked, words)
+    return ExtractionDraft(
+        grievances=tuple(
+            _draft(task.text, claim, claim in safe, claim.said.category.name in goods)
+            for claim in sorted(claims, key=lambda c: span(c.said.clause))
+        ),
+        left_out=tuple(
+            DraftLeftOut(kind=kind, quote=task.text[slice(*span(clause))])
+            for kind, clause in sorted(left_out, key=lambda pair: span(pair[1]))
+        ),
+    )
+
+
+def _marked(statement: Statement, lines: Sequence[Line]) -> Statement:
+    return Statement(
+        tuple(mark(clause, lines) for clause in statement.clauses), statement.is_question
+    )
+
+
+def _plain(claim: Said) -> Found:
+    whole = any_of(claim.category.whole_order, claim.clause)
+    return Found(claim, scope="order" if whole else "line")
+
+
+def _about(
+    claim: Said, marked: Sequence[Statement], lines: Sequence[Line], words: Lexicon
+) -> list[Found]:
+    """Tie a claim about goods to the lines it names, else to the ones spoken of, else to the only one."""
+    statement = marked[claim.statement]
+    if any_of(claim.category.whole_order, claim.clause) and not mentions(claim.clause, lines):
+        return [Found(claim, scope="order")]
+    before = marked[claim.statement - 1].words if claim.statement else ()
+    wider = (*before, *statement.words)
+    named = mentions(claim.clause, lines)
+    is_named = bool(named)
+    if not named and not any(token.word in words.extras for token in claim.clause):
+        named = mentions(statement.words, lines)[:1]
+        if not named and len(lines) > 1:
+            named = mentions(before, lines)[-1:]
+        if not named and len(lines) == 1:
+            return [_counted(claim, wider, lines[0], False)]
+    if not named:
+        return [Found(claim)]
+    return [_counted(claim, wider, mention.line, is_named) for mention in named]
+
+
+def _counted(claim: Said, wider: Sequence[Token], line: Line | None, named: bool) -> Found:
+    if line is None:
+        return Found(claim, named=named)
+    units, said = quantity(claim.clause, wider, line, claim.category.words.counts_received)
+    return Found(claim, line, units, said, named=named)
+
+
+def _one_of_each_group(
+    said: Sequence[Said], words: Lexicon, record: Mapping[str, Any]
+) -> tuple[list[Said], list[tuple[LeftOutKind, Clause]]]:
+    """Of the categories that exclude each other, the one that text and record support best."""
+    known = facts(record)
+    kept = [claim for claim in said if not claim.category.words.group]
+    spare: list[tuple[LeftOutKind, Clause]] = []
+    for group in dict.fromkeys(c.words.group for c in words.categories if c.words.group):
+        members = [claim for claim in said if claim.category.words.group == group]
+        scores: dict[str, int] = {}
+        for category in words.categories:
+            own = [claim for claim in members if claim.category.name == category.name]
+            if own:
+                record_says = [
+                    b.score for b in category.words.boost if all(holds(c, known) for c in b.when)
+                ]
+                scores[category.name] = sum(claim.weight for claim in own) + sum(record_says)
+        if not scores or max(scores.values()) < GROUP_THRESHOLD:
+            spare += _unclaimed(members)
+            continue
+        winner = max(scores, key=lambda name: scores[name])
+        own = [claim for claim in members if claim.category.name == winner]
+        firm = [claim for claim in own if not claim.demanding] or own
+        kept.append(_widest(max(firm, key=lambda claim: claim.weight), members))
+        if any(not claim.demanding for claim in members):
+            spare += [
+                ("demand", clause)
+                for clause in dict.fromkeys(c.clause for c in members if c.demanding)
+            ]
+    return kept, spare
+
+
+def _widest(claim: Said, members: Sequence[Said]) -> Said:
+    """The claim with every clause of its sentence that bears on it."""
+    bearing = [m.clause for m in members if m.statement == claim.statement and not m.demanding]
+    tokens = {token.start: token for clause in (*bearing, claim.clause) for token in clause}
+    return replace(claim, clause=tuple(tokens[start] for start in sorted(tokens)))
+
+
+def _unclaimed(members: Sequence[Said]) -> list[tuple[LeftOutKind, Clause]]:
+    """Clauses that only hinted at a claim are left out as what else they are."""
+    by_statement: dict[int, Clause] = {}
+    for claim in members:
+        by_statement.setdefault(claim.statement, claim.clause)
+    return [(left_out_kind(clause) or "context", clause) for clause in by_statement.values()]
+
+
+def _merge(claims: Sequence[Found]) -> tuple[list[Found], list[tuple[LeftOutKind, Clause]]]:
+    """One grievance for each category and line; what only repeats one inside a demand is that demand."""
+    kept: list[Found] = []
+    demands: list[tuple[LeftOutKind, Clause]] = []
+    for claim in sorted(claims, key=lambda c: (c.said.demanding, span(c.said.clause))):
+        same = [other for other in kept if other.said.category.name == claim.said.category.name]
+        twin = next((other for other in same if _same(other, claim)), None)
+        if twin is None:
+            kept.append(claim)
+            continue
+        if claim.said.demanding and not twin.said.demanding:
+            demands.append(("demand", claim.said.clause))
+        else:
+            kept[kept.index(twin)] = _joined(twin, claim)
+    whole = {claim.said.category.name for claim in kept if claim.scope == "order"}
+    return [c for c in kept if c.scope == "order" or c.said.category.name not in whole], demands
+
+
+def _same(a: Found, b: Found) -> bool:
+    if a.scope == "order" or b.scope == "order":
+        return True
+    if a.line and b.line:
+        return a.line.line_id == b.line.line_id
+    return not (a.named and b.named) or a.line is b.line
+
+
+def _joined(a: Found, b: Found) -> Found:
+    """The fuller of two accounts of one matter, under the words of the first."""
+    if "order" in (a.scope, b.scope):
+        return replace(a, scope="order", line=None, quantity=None)
+    fuller = b if (b.counted and not a.counted) or (a.line is None and b.line is not None) else a
+    return replace(
+        a,
+        line=fuller.line,
+        quantity=fuller.quantity,
+        counted=fuller.counted,
+        named=a.named or b.named,
+    )
+
+
+def _safety(claims: Sequence[Found], marked: Sequence[Statement], words: Lexicon) -> set[Found]:
+    """The claims that a safety matter in the complaint belongs to: its own sentence's, else the one before."""
+    found: set[Found] = set()
+    for number, statement in enumerate(marked):
+        if not any_of(words.safety, statement.words):
+            continue
+        here = [claim for claim in claims if claim.said.statement == number]
+        before = [claim for claim in claims if claim.said.statement <= number]
+        found |= set(here or before[-1:] or claims[:1])
+    return found
+
+
+def _draft(text: str, claim: Found, safety: bool, goods: bool) -> DraftGrievance:
+    start, end = span(claim.said.clause)
+    return DraftGrievance(
+        category=claim.said.category.name,
+        text=claim.said.category.words.about.replace("{goods}", _named(claim)),
+        quote=text[start:end],
+        line_id=claim.line.line_id if claim.line else None,
+        quantity=claim.quantity if claim.line else None,
+        scope=claim.scope,
+        safety=safety,
+    )
+
+
+def _named(claim: Found) -> str:
+    if claim.scope == "order":
+        return "The whole order"
+    if claim.line is None:
+        return "Goods that the complaint does not tie to one line of the order"
+    if claim.line.by_weight:
+        return f"Part of the weight of {claim.line.name} ordered"
+    units = claim.quantity or claim.line.quantity
+    return f"{units} of the {claim.line.quantity} {claim.line.name} ordered"

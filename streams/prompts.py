@@ -1,0 +1,28 @@
+"""A pack's prompts, each with the hash that is recorded on whatever it led to."""
+
+from schemas.ids import content_hash
+from streams.llm.port import Misconfigured, Prompt
+from streams.policies.loader import LoadedPack
+
+
+def prompt(pack: LoadedPack, name: str) -> Prompt:
+    """The prompt `prompts/<name>.md` of a pack.
+
+    Raises:
+        Misconfigured: the pack has none of that name.
+    """
+    text = pack.prompts.get(name)
+    if text is None:
+        raise Misconfigured(
+            f"pack {pack.pack.policy} v{pack.pack.version} has no prompts/{name}.md; add it"
+        )
+    return Prompt(name, text, content_hash(text.encode()))
+
+
+def judge_prompt(pack: LoadedPack, variant: str) -> Prompt:
+    """The judging prompt of a variant that a seat picks.
+
+    Raises:
+        Misconfigured: the pack has no such variant.
+    """
+    return prompt(pack, f"judge-{variant}")
