@@ -1,6 +1,6 @@
 """Arbitrary valid events, made from the models' own annotations."""
 
-from datetime import datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -17,7 +17,11 @@ id_texts = st.text(
     st.characters(exclude_categories=["Cs", "Zs", "Zl", "Zp", "Cc"]), min_size=1, max_size=20
 )
 zones = st.integers(-14 * 60, 14 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
-moments = st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=zones)
+moments = st.tuples(st.integers(0, 7_000_000_000_000_000), zones).map(
+    lambda drawn: (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=drawn[0])).astimezone(
+        drawn[1]
+    )
+)
 json_values = st.recursive(
     st.none()
     | st.booleans()

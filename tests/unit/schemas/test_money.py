@@ -1,6 +1,7 @@
 """Amounts are whole minor units: nothing is lost or made up when one is split, and each currency has its own digits."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -41,7 +42,7 @@ def test_equal_weights_differ_by_one_and_the_earlier_gets_more(total: int, count
 @given(st.integers(0, 10**6), weights.filter(any))
 def test_a_heavier_part_never_gets_less(total: int, parts: list[int]) -> None:
     by_weight = sorted(zip(parts, allocate(total, parts), strict=True))
-    for (light, less), (heavy, more) in zip(by_weight, by_weight[1:], strict=False):
+    for (light, less), (heavy, more) in pairwise(by_weight):
         assert light == heavy or less <= more
 
 
