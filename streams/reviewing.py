@@ -70,22 +70,27 @@ def review_outcome(
     approvals: tuple[Approval, ...],
     tier: int,
     pack: PolicyPack,
+    waits: bool,
 ) -> ReviewOutcome:
-    """Decide what the review does to the pending lines of its dispute."""
+    """Decide what the review does to the pending lines of its dispute.
+
+    `waits` says whether the dispute is before a person at all; it can be with no line pending (no
+    evidence came, or everything was rejected in a tier that a person sees).
+    """
 
     def end(
         rule: str,
         lines: tuple[PriceLine, ...] = (),
         waiting: tuple[Approval, ...] = approvals,
-        still_pending: bool = True,
+        still_pending: bool = waits,
     ) -> ReviewOutcome:
         return ReviewOutcome(review, rule, lines, waiting, still_pending, tier, pack.currency)
 
     limit = next((role for role in pack.roles if role.role == review.role), None)
     if review.action == "appeal":
         return end("appealed", still_pending=True)
-    if not pending:
-        return end("review_refused:nothing_pending", still_pending=False)
+    if not waits:
+        return end("review_refused:nothing_pending")
     if limit is None:
         return end("review_refused:role_may_not_decide")
     if review.action == "more_evidence":
@@ -94,8 +99,14 @@ def review_outcome(
         return end(
             "review_rejected", tuple(_closed(line) for line in pending), (), still_pending=False
         )
-    ceiling = sum(share.amount_minor for share in _distinct_scopes(pending))
-    amount = ceiling if review.action == "approve" else (review.amount_minor or 0)
+    if not pending:
+        return end("review_refused:nothing_to_approve")
+    scopes = _distinct_scopes(pending)
+    priced = sum(share.amount_minor for share in scopes)
+    ceiling = sum(_most(share) for share in scopes)
+    amount = priced if review.action == "approve" else (review.amount_minor or 0)
+    if review.action == "approve" and not priced and ceiling:
+        return end("review_refused:state_an_amount")
     if amount > ceiling:
         return end("review_refused:above_ceiling")
     if limit.limit_minor is not None and amount > limit.limit_minor:
@@ -112,13 +123,22 @@ def review_outcome(
     return end(rule, _spread(pending, amount), (), still_pending=False)
 
 
+def _most(share: ScopeShare) -> int:
+    """The most a person may approve for the scope."""
+    return max(share.amount_minor, share.ceiling_minor or 0)
+
+
 def _distinct_scopes(lines: Sequence[PriceLine]) -> list[ScopeShare]:
-    """Each pay scope once, at the most that any of the lines would pay for it."""
+    """Each pay scope once, at the most that any of the lines would pay for it, and may."""
     best: dict[str, ScopeShare] = {}
     for line in lines:
         for share in line.scopes:
-            if share.scope not in best or share.amount_minor > best[share.scope].amount_minor:
-                best[share.scope] = share
+            other = best.get(share.scope, share)
+            best[share.scope] = ScopeShare(
+                scope=share.scope,
+                amount_minor=max(share.amount_minor, other.amount_minor),
+                ceiling_minor=max(_most(share), _most(other)),
+            )
     return list(best.values())
 
 
@@ -127,23 +147,31 @@ def _closed(line: PriceLine) -> PriceLine:
 
 
 def _spread(lines: Sequence[PriceLine], amount: int) -> tuple[PriceLine, ...]:
-    """Give `amount` to the lines in order, scope by scope, each scope once and never above its worth."""
-    worth = {share.scope: share.amount_minor for share in _distinct_scopes(lines)}
+    """Give `amount` to the lines in order, scope by scope, each scope once: first what each is priced
+    at, then what is left, up to each scope's ceiling."""
+    scopes = _distinct_scopes(lines)
+    given: dict[str, int] = {}
+    for share in scopes:
+        given[share.scope] = min(amount, share.amount_minor)
+        amount -= given[share.scope]
+    for share in scopes:
+        more = min(amount, _most(share) - given[share.scope])
+        given[share.scope] += more
+        amount -= more
     out: list[PriceLine] = []
     for line in lines:
-        shares: list[ScopeShare] = []
-        for share in line.scopes:
-            given = min(amount, worth.pop(share.scope, 0))
-            if given:
-                shares.append(ScopeShare(scope=share.scope, amount_minor=given))
-                amount -= given
-        total = sum(share.amount_minor for share in shares)
+        mine = {share.scope: given.pop(share.scope, 0) for share in line.scopes}
+        total = sum(mine.values())
         out.append(
             line.model_copy(
                 update={
                     "disposition": "pay" if total else "nothing",
                     "amount_minor": total,
-                    "scopes": tuple(shares),
+                    "scopes": tuple(
+                        ScopeShare(scope=scope, amount_minor=part)
+                        for scope, part in mine.items()
+                        if part
+                    ),
                 }
             )
         )

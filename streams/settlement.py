@@ -5,73 +5,34 @@ Every step stores what came and then advances the dispute as far as it can go, s
 which events arrive cannot matter.
 """
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import Literal
 
-from schemas.base import Model, UtcDatetime
 from schemas.docket import Docket, Usage
 from schemas.ids import auto_key
 from schemas.payment import Payment
 from schemas.review import Review
-from schemas.settlement import Decision, PriceLine, Proposal
+from schemas.settlement import Decision, Proposal
 from schemas.timer import Deadline, Timer
 from schemas.topics import LETTER_REQUESTS, PROPOSALS
 from schemas.verdict import Verdict
 from streams.emit import Emit, cancel, emit, start
+from streams.order_book import (
+    DisputeBook,
+    OrderBook,
+    VerdictNote,
+    holdings,
+    merge,
+    to_person,
+    without_text,
+)
 from streams.policies.loader import LoadedPack, PackRegistry
 from streams.pricing.engine import price_dispute
-from streams.pricing.holdings import HeldScope, Holdings
-from streams.reviewing import Approval, review_outcome
-from streams.telling import outcome_letter, review_letter
+from streams.reviewing import review_outcome
+from streams.telling import is_told, outcome_letter, review_letter
 
 STAGE = "settlement"
 UNDECIDED_AGAIN = timedelta(days=30)
 """An order whose lines still wait for a person is not forgotten; it is looked at again after this."""
-
-
-class VerdictNote(Model):
-    """What settlement keeps of a verdict; the first revision seen for a grievance stands."""
-
-    ruling: Literal["UPHELD", "REJECTED", "ESCALATE"]
-    simulated: bool
-    usage: Usage
-
-
-class DisputeBook(Model):
-    """One dispute on the order."""
-
-    docket: Docket | None = None
-    verdicts: dict[str, VerdictNote] = {}
-    window_over: bool = False
-    proposed: bool = False
-    lines: tuple[PriceLine, ...] = ()
-    """As proposed, then as decided; `disposition` says what still waits for a person."""
-    paid_under: dict[str, str] = {}
-    """Grievance → the payment key its line was authorised under."""
-    decisions: dict[str, Decision] = {}
-    payments: dict[str, Payment] = {}
-    told: tuple[str, ...] = ()
-    """Decisions whose letter has been asked for."""
-    approvals: tuple[Approval, ...] = ()
-    """Reviews that wait for a second person."""
-    reviews: tuple[str, ...] = ()
-    """Every review seen, whether it took effect or was refused."""
-    tier: int = 1
-
-    def refused(self, key: str) -> bool:
-        payment = self.payments.get(key)
-        return payment is not None and payment.status == "refused"
-
-    def pending(self) -> tuple[PriceLine, ...]:
-        return tuple(line for line in self.lines if line.disposition == "person")
-
-
-class OrderBook(Model):
-    """Everything settlement knows of one order (or one family of related bank transactions)."""
-
-    disputes: dict[str, DisputeBook] = {}
-    retire_at: UtcDatetime | None = None
 
 
 Step = tuple[OrderBook | None, list[Emit]]
@@ -130,7 +91,7 @@ class Settlement:
             update={
                 "proposed": True,
                 "decisions": {**dispute.decisions, decision.decision_id: decision},
-                "lines": _merge(dispute.lines, decision.lines),
+                "lines": merge(dispute.lines, decision.lines),
             }
         )
         return self._advance(book, decision.dispute_id, dispute, now, [])
@@ -146,38 +107,14 @@ class Settlement:
         return self._advance(book, payment.dispute_id, dispute, now, [])
 
     def on_review(self, book: OrderBook, review: Review, now: datetime) -> Step:
-        """A person's decision takes effect once; one that may not is recorded as refused, with the reason."""
-        dispute = book.disputes.get(review.dispute_id)
-        if (
-            dispute is None
-            or dispute.docket is None
-            or auto_key(review.dispute_id) not in dispute.payments
-        ):
+        """A person's decision takes effect once; one that may not is recorded as refused, with the
+        reason; one that comes before the automatic part has ended here waits for that."""
+        dispute = book.disputes.get(review.dispute_id, DisputeBook())
+        waiting = {early.review_id for early in dispute.early}
+        if review.review_id in waiting or review.review_id in dispute.reviews:
             return book, []
-        if review.review_id in dispute.reviews:
-            return book, []
-        pack = self._registry.get(docket.pack.policy, docket.pack.pack_version)
-        outcome = review_outcome(
-            review, dispute.pending(), dispute.approvals, dispute.tier, pack.pack
-        )
-        dispute = dispute.model_copy(
-            update={"reviews": (*dispute.reviews, review.review_id), "approvals": outcome.approvals}
-        )
-        proposal = outcome.proposal(docket, now)
-        dispute = dispute.model_copy(
-            update={
-                "lines": _merge(dispute.lines, proposal.lines),
-                "paid_under": {
-                    **dispute.paid_under,
-                    **{
-                        line.grievance_id: proposal.proposal_id
-                        for line in proposal.lines
-                        if line.disposition == "pay"
-                    },
-                },
-            }
-        )
-        return self._advance(book, review.dispute_id, dispute, now, [emit(PROPOSALS, proposal)])
+        dispute = dispute.model_copy(update={"early": (*dispute.early, review)})
+        return self._advance(book, review.dispute_id, dispute, now, [])
 
     def on_deadline(self, book: OrderBook, deadline: Deadline, now: datetime) -> Step:
         if deadline.kind == "retire":
@@ -209,22 +146,47 @@ class Settlement:
             payment = dispute.payments.get(key)
             if payment is None or key in dispute.told:
                 continue
-            dispute = dispute.model_copy(update={"told": (*dispute.told, key)})
-            if payment.status == "refused":
-                dispute = dispute.model_copy(update={"lines": _to_person(dispute, key)})
-            if dispute.docket is not None:
+            dispute = _ended(dispute, decision, payment)
+            if dispute.docket is not None and is_told(decision):
                 pack = self._registry.get(decision.pack.policy, decision.pack.pack_version)
                 tell = review_letter if decision.review_id else outcome_letter
                 request = tell(dispute.docket, decision, payment, pack.pack, now)
                 emits = [*emits, emit(LETTER_REQUESTS, request)]
-        if (
-            auto_key(dispute_id) in dispute.told
-            and not dispute.pending()
-            and dispute.docket is not None
-        ):
-            # The dispute is closed: the customer's words go, codes and amounts stay.
-            dispute = dispute.model_copy(update={"docket": _without_text(dispute.docket)})
+        docket = dispute.docket
+        if auto_key(dispute_id) in dispute.told and docket is not None:
+            for review in dispute.early:
+                dispute, proposal = self._review(dispute, review, docket, now)
+                emits = [*emits, emit(PROPOSALS, proposal)]
+            dispute = dispute.model_copy(update={"early": ()})
+            if not dispute.needs_person and set(dispute.decisions) <= set(dispute.told):
+                # The dispute is closed: the customer's words go, codes and amounts stay.
+                dispute = dispute.model_copy(update={"docket": without_text(docket)})
         return book.model_copy(update={"disputes": {**book.disputes, dispute_id: dispute}}), emits
+
+    def _review(
+        self, dispute: DisputeBook, review: Review, docket: Docket, now: datetime
+    ) -> tuple[DisputeBook, Proposal]:
+        pack = self._registry.get(docket.pack.policy, docket.pack.pack_version)
+        outcome = review_outcome(
+            review,
+            dispute.pending(),
+            dispute.approvals,
+            dispute.tier,
+            pack.pack,
+            waits=dispute.needs_person,
+        )
+        proposal = outcome.proposal(docket, now)
+        paid = [line.grievance_id for line in proposal.lines if line.disposition == "pay"]
+        dispute = dispute.model_copy(
+            update={
+                "reviews": (*dispute.reviews, review.review_id),
+                "approvals": outcome.approvals,
+                "needs_person": outcome.pending,
+                "lines": merge(dispute.lines, proposal.lines),
+                "paid_under": dispute.paid_under | dict.fromkeys(paid, proposal.proposal_id),
+            }
+        )
+        return dispute, proposal
 
     def _propose(
         self, book: OrderBook, dispute_id: str, dispute: DisputeBook, docket: Docket, now: datetime
@@ -239,7 +201,7 @@ class Settlement:
             safety_words=docket.safety_words,
             outcome=docket.outcome,
             tier=docket.tier,
-            holdings=_holdings(book, dispute_id),
+            holdings=holdings(book, dispute_id),
         )
         usage = docket.usage
         for note in dispute.verdicts.values():
@@ -284,7 +246,7 @@ class Settlement:
     def _retire(self, book: OrderBook, deadline: Deadline, now: datetime) -> Step:
         if book.retire_at is None or deadline.due_at < book.retire_at:
             return book, []
-        if not any(dispute.pending() for dispute in book.disputes.values()):
+        if not any(dispute.needs_person for dispute in book.disputes.values()):
             return None, []
         again = now + UNDECIDED_AGAIN
         timer = Timer(
@@ -298,54 +260,22 @@ class Settlement:
         return book.model_copy(update={"retire_at": again}), [start(timer)]
 
 
+def _ended(dispute: DisputeBook, decision: Decision, payment: Payment) -> DisputeBook:
+    """The dispute after one of its decisions was paid, needed no payment, or was refused for good."""
+    key = decision.decision_id
+    needs_person = dispute.needs_person if decision.review_id else decision.needs_person
+    lines = dispute.lines
+    if payment.status == "refused":
+        needs_person, lines = True, to_person(dispute, key)
+    told = (*dispute.told, key)
+    return dispute.model_copy(update={"told": told, "lines": lines, "needs_person": needs_person})
+
+
 def _complete(dispute: DisputeBook) -> bool:
     docket = dispute.docket
     return docket is not None and all(
         claim.grievance_id in dispute.verdicts for claim in docket.claims
     )
-
-
-def _merge(lines: Iterable[PriceLine], newer: Iterable[PriceLine]) -> tuple[PriceLine, ...]:
-    """The lines with those a decision speaks of replaced."""
-    by_grievance = {line.grievance_id: line for line in lines}
-    by_grievance.update({line.grievance_id: line for line in newer})
-    return tuple(by_grievance.values())
-
-
-def _to_person(dispute: DisputeBook, key: str) -> tuple[PriceLine, ...]:
-    """The lines that a refused payment stood for, put before a person."""
-    return tuple(
-        line.model_copy(update={"disposition": "person", "person_reason": "payment_refused"})
-        if line.disposition == "pay" and dispute.paid_under.get(line.grievance_id) == key
-        else line
-        for line in dispute.lines
-    )
-
-
-def _holdings(book: OrderBook, dispute_id: str) -> Holdings:
-    """What other disputes on the order were paid, hold, or have before a person."""
-    scopes: list[HeldScope] = []
-    automatic = 0
-    for other_id, other in book.disputes.items():
-        if other_id == dispute_id:
-            continue
-        for line in other.lines:
-            key = other.paid_under.get(line.grievance_id, auto_key(other_id))
-            if line.disposition == "person":
-                scopes += [HeldScope(s.scope, s.amount_minor, "proposed", key) for s in line.scopes]
-            elif line.disposition == "pay":
-                paid = key in other.payments
-                scopes += [
-                    HeldScope(s.scope, s.amount_minor, "paid" if paid else "held", key)
-                    for s in line.scopes
-                ]
-                automatic += line.amount_minor if key == auto_key(other_id) else 0
-    return Holdings(scopes=tuple(scopes), automatic_minor=automatic)
-
-
-def _without_text(docket: Docket) -> Docket:
-    claims = tuple(claim.model_copy(update={"text": "(deleted)"}) for claim in docket.claims)
-    return docket.model_copy(update={"text": "(deleted)", "claims": claims})
 
 
 def _remember_until(

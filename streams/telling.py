@@ -11,6 +11,14 @@ from schemas.pack import PolicyPack
 from schemas.payment import Payment
 from schemas.settlement import Decision
 
+UNTOLD = ("review_refused:", "review_awaits_second_person")
+"""Ends of a review that are between officers: nothing has been decided for the customer."""
+
+
+def is_told(decision: Decision) -> bool:
+    """Whether the customer hears of the decision."""
+    return not decision.decision_rule.startswith(UNTOLD)
+
 
 def outcome_letter(
     docket: Docket, decision: Decision, payment: Payment, pack: PolicyPack, now: datetime
@@ -29,10 +37,12 @@ def outcome_letter(
 def review_letter(
     docket: Docket, decision: Decision, payment: Payment, pack: PolicyPack, now: datetime
 ) -> LetterRequest:
-    """The letter after a person's review."""
-    kind: LetterKind = (
-        "more_evidence" if decision.decision_rule == "review_more_evidence" else "review"
-    )
+    """The letter after a person's review, or that confirms the customer's appeal."""
+    kinds: dict[str, LetterKind] = {
+        "review_more_evidence": "more_evidence",
+        "appealed": "handed_over",
+    }
+    kind = kinds.get(decision.decision_rule, "review")
     return _request(docket, decision, payment, pack, kind, _told(docket, decision, payment), now)
 
 

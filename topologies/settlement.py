@@ -24,7 +24,8 @@ from schemas.topics import (
 )
 from schemas.verdict import Verdict
 from streams import settlement
-from streams.settlement import OrderBook, Settlement
+from streams.order_book import OrderBook
+from streams.settlement import Settlement
 from topologies.dead_letters import DeadLetterBox
 from topologies.keyed_stage import KeyedStage, Record, Source
 from topologies.settings import Settings

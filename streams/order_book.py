@@ -1,0 +1,100 @@
+"""What settlement remembers of an order: each dispute on it, its lines, and under which key they are paid."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from schemas.base import Model, UtcDatetime
+from schemas.docket import Docket, Usage
+from schemas.ids import auto_key
+from schemas.payment import Payment
+from schemas.review import Review
+from schemas.settlement import Decision, PriceLine
+from streams.pricing.holdings import HeldScope, Holdings
+from streams.reviewing import Approval
+
+
+class VerdictNote(Model):
+    """What settlement keeps of a verdict; the first revision seen for a grievance stands."""
+
+    ruling: Literal["UPHELD", "REJECTED", "ESCALATE"]
+    simulated: bool
+    usage: Usage
+
+
+class DisputeBook(Model):
+    """One dispute on the order."""
+
+    docket: Docket | None = None
+    verdicts: dict[str, VerdictNote] = {}
+    window_over: bool = False
+    proposed: bool = False
+    lines: tuple[PriceLine, ...] = ()
+    """As proposed, then as decided; `disposition` says what still waits for a person."""
+    paid_under: dict[str, str] = {}
+    """Grievance → the payment key its line was authorised under."""
+    decisions: dict[str, Decision] = {}
+    payments: dict[str, Payment] = {}
+    told: tuple[str, ...] = ()
+    """Decisions whose letter has been asked for."""
+    approvals: tuple[Approval, ...] = ()
+    """Reviews that wait for a second person."""
+    reviews: tuple[str, ...] = ()
+    """Every review seen, whether it took effect or was refused."""
+    early: tuple[Review, ...] = ()
+    """Reviews that came before the automatic part had ended here."""
+    needs_person: bool = False
+    """True while a person must act, also where no line is worth anything."""
+    tier: int = 1
+
+    def pending(self) -> tuple[PriceLine, ...]:
+        return tuple(line for line in self.lines if line.disposition == "person")
+
+
+class OrderBook(Model):
+    """Everything settlement knows of one order (or one family of related bank transactions)."""
+
+    disputes: dict[str, DisputeBook] = {}
+    retire_at: UtcDatetime | None = None
+
+
+def merge(lines: Iterable[PriceLine], newer: Iterable[PriceLine]) -> tuple[PriceLine, ...]:
+    """The lines with those a decision speaks of replaced."""
+    by_grievance = {line.grievance_id: line for line in lines}
+    by_grievance.update({line.grievance_id: line for line in newer})
+    return tuple(by_grievance.values())
+
+
+def to_person(dispute: DisputeBook, key: str) -> tuple[PriceLine, ...]:
+    """The lines that a refused payment stood for, put before a person."""
+    return tuple(
+        line.model_copy(update={"disposition": "person", "person_reason": "payment_refused"})
+        if line.disposition == "pay" and dispute.paid_under.get(line.grievance_id) == key
+        else line
+        for line in dispute.lines
+    )
+
+
+def holdings(book: OrderBook, dispute_id: str) -> Holdings:
+    """What other disputes on the order were paid, hold, or have before a person."""
+    scopes: list[HeldScope] = []
+    automatic = 0
+    for other_id, other in book.disputes.items():
+        if other_id == dispute_id:
+            continue
+        for line in other.lines:
+            key = other.paid_under.get(line.grievance_id, auto_key(other_id))
+            if line.disposition == "person":
+                scopes += [HeldScope(s.scope, s.amount_minor, "proposed", key) for s in line.scopes]
+            elif line.disposition == "pay":
+                paid = key in other.payments
+                scopes += [
+                    HeldScope(s.scope, s.amount_minor, "paid" if paid else "held", key)
+                    for s in line.scopes
+                ]
+                automatic += line.amount_minor if key == auto_key(other_id) else 0
+    return Holdings(scopes=tuple(scopes), automatic_minor=automatic)
+
+
+def without_text(docket: Docket) -> Docket:
+    claims = tuple(claim.model_copy(update={"text": "(deleted)"}) for claim in docket.claims)
+    return docket.model_copy(update={"text": "(deleted)", "claims": claims})
