@@ -8,7 +8,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
-from schemas.base import DisputeEvent, Event, Id, Model
+from schemas.base import DisputeEvent, Event, Id, Model, UtcDatetime
 from schemas.dispute import Dispute
 from schemas.docket import Docket
 from schemas.ids import auto_key, content_hash
@@ -46,6 +46,15 @@ class Account(Model):
     """Decision → amount that the gateway has yet to confirm."""
     answered: tuple[str, ...] = ()
     """Decisions with a payment record."""
+    refused: tuple[str, ...] = ()
+    """Decisions whose payment was refused for good."""
+    decided_under: dict[str, str] = {}
+    """Grievance → the latest decision that speaks of its line."""
+    for_person: bool = False
+    """What the latest decision says of `needs_person`."""
+    automatic_rule: str | None = None
+    automatic_at: tuple[UtcDatetime, ...] = ()
+    """When the automatic part was decided and when it was answered; both, and it is settled."""
     seen: tuple[str, ...] = ()
     """Event hashes in the chain, so that a redelivery is not numbered twice."""
 
@@ -72,27 +81,16 @@ def on_event(
     account = state.accounts.get(event.dispute_id) or Account(entry=_blank(event, now))
     if event_hash in account.seen:
         return state, []
-    account = _fold(account, event)
+    account = _derived(_fold(account, event))
     entry = account.entry
     sequence = entry.sequence + 1
     previous = entry.chain_head or GENESIS
     link = chain(previous, event_hash)
-    status = _status(account)
-    settled_at = entry.settled_at
-    if settled_at is None and status in (
-        "paid",
-        "part_paid_in_review",
-        "in_review",
-        "closed_no_payment",
-    ):
-        settled_at = event.at
     entry = entry.model_copy(
         update={
             "at": now,
-            "status": status,
             "sequence": sequence,
             "chain_head": link,
-            "settled_at": settled_at,
             "stages": {**entry.stages, _stage_name(event): event.at},
         }
     )
@@ -165,17 +163,9 @@ def _fold(account: Account, event: DisputeEvent | Review) -> Account:
                 account, _judged(entry, event), verdicts=(*account.verdicts, event.grievance_id)
             )
         case Decision() if event.decision_id not in account.decisions:
-            due = {**account.due, event.decision_id: event.amount_minor}
-            return _with(
-                account,
-                _decided(entry, event),
-                decisions=(*account.decisions, event.decision_id),
-                due=due,
-            )
+            return _decided(account, event)
         case Payment() if event.payment_id not in account.answered:
-            return _with(
-                account, _paid(entry, event), answered=(*account.answered, event.payment_id)
-            )
+            return _paid(account, event)
         case Letter():
             calls = {
                 "llm_calls": entry.llm_calls + event.usage.calls,
@@ -253,7 +243,8 @@ def _judged(entry: LedgerEntry, event: Verdict) -> LedgerEntry:
     )
 
 
-def _decided(entry: LedgerEntry, event: Decision) -> LedgerEntry:
+def _decided(account: Account, event: Decision) -> Account:
+    entry = account.entry
     for line in event.lines:
         known = next((g for g in entry.grievances if g.grievance_id == line.grievance_id), None)
         grievance = (
@@ -267,34 +258,71 @@ def _decided(entry: LedgerEntry, event: Decision) -> LedgerEntry:
             }
         )
         entry = entry.model_copy(update={"grievances": _put(entry, grievance)})
-    refused = entry.decision_rule == "payment_refused"
-    pending = sum(
-        grievance.amount_minor or grievance.amount_if_upheld_minor
-        for grievance in entry.grievances
-        if grievance.disposition == "person"
-    )
+    key = event.decision_id
     changes: dict[str, object] = {
+        "decisions": (*account.decisions, key),
+        "due": {**account.due, key: event.amount_minor},
+        "decided_under": account.decided_under
+        | dict.fromkeys((line.grievance_id for line in event.lines), key),
+        "for_person": event.needs_person,
+    }
+    update: dict[str, object] = {
         "currency": event.currency,
         "tier": max(event.tier, entry.tier or 1),
-        "needs_person": event.needs_person,
-        "pending_minor": pending,
     }
     if event.review_id is None:
         changes |= {
-            "decision_rule": "payment_refused" if refused else event.decision_rule,
-            "needs_person": event.needs_person or refused,
+            "automatic_rule": event.decision_rule,
+            "automatic_at": (*account.automatic_at, event.at),
+        }
+        update |= {
             "amount_minor": event.amount_minor,
             "proposed_minor": event.proposed_minor,
             "escalated": event.escalated,
         }
-    return entry.model_copy(update=changes)
+    return _with(account, entry.model_copy(update=update), **changes)
 
 
-def _paid(entry: LedgerEntry, event: Payment) -> LedgerEntry:
+def _paid(account: Account, event: Payment) -> Account:
+    entry, key = account.entry, event.payment_id
+    changes: dict[str, object] = {"answered": (*account.answered, key)}
+    if event.review_id is None:
+        changes["automatic_at"] = (*account.automatic_at, event.at)
     if event.status == "refused":
-        rule = "payment_refused" if event.review_id is None else entry.decision_rule
-        return entry.model_copy(update={"needs_person": True, "decision_rule": rule})
-    return entry.model_copy(update={"paid_minor": entry.paid_minor + event.amount_minor})
+        changes["refused"] = (*account.refused, key)
+    else:
+        paid = entry.paid_minor + event.amount_minor
+        entry = entry.model_copy(update={"paid_minor": paid})
+    return _with(account, entry, **changes)
+
+
+def _derived(account: Account) -> Account:
+    """What follows from all that is known, so that the order in which it came leaves no trace."""
+    entry, refused = account.entry, account.refused
+    waiting = [
+        grievance
+        for grievance in entry.grievances
+        if grievance.disposition == "person"
+        or (
+            grievance.disposition == "pay"
+            and account.decided_under.get(grievance.grievance_id) in refused
+        )
+    ]
+    rule = account.automatic_rule
+    if rule is not None and auto_key(entry.dispute_id) in refused:
+        rule = "payment_refused"
+    entry = entry.model_copy(
+        update={
+            "decision_rule": rule,
+            "needs_person": account.for_person or bool(waiting),
+            "pending_minor": sum(g.amount_minor or g.amount_if_upheld_minor for g in waiting),
+            "settled_at": max(account.automatic_at) if len(account.automatic_at) == 2 else None,
+        }
+    )
+    account = account.model_copy(update={"entry": entry})
+    return account.model_copy(
+        update={"entry": entry.model_copy(update={"status": _status(account)})}
+    )
 
 
 def _status(account: Account) -> Status:
