@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from schemas.base import Minor, Model, UtcDatetime
+from schemas.base import CurrencyCode, Minor, Model, UtcDatetime
 from schemas.settlement import Decision, Proposal
 from schemas.topics import DECISIONS
 from streams.emit import Emit, emit
@@ -18,10 +18,11 @@ class Authorised(Model):
     decision_id: str
     at: UtcDatetime
     amount_minor: Minor
+    currency: CurrencyCode
 
 
 class CustomerState(Model):
-    """Per customer and currency of the pack: automatic payments of the window, and what was decided."""
+    """Per customer: automatic payments of the window, and what was decided."""
 
     authorised: tuple[Authorised, ...] = ()
     decided: dict[str, UtcDatetime] = {}
@@ -64,14 +65,21 @@ class Allowance:
                 escalated=proposal.escalated,
                 needs_person=proposal.needs_person,
                 history_minor=proposal.history_minor,
-                automatic_in_window_minor=sum(entry.amount_minor for entry in recent),
+                automatic_in_window_minor=sum(
+                    entry.amount_minor for entry in recent if entry.currency == proposal.currency
+                ),
             )
             lines, amount, rule = allowed.lines, allowed.amount_minor, allowed.decision_rule
             escalated, needs_person = allowed.escalated, allowed.needs_person
             if amount:
                 recent = (
                     *recent,
-                    Authorised(decision_id=proposal.proposal_id, at=now, amount_minor=amount),
+                    Authorised(
+                        decision_id=proposal.proposal_id,
+                        at=now,
+                        amount_minor=amount,
+                        currency=proposal.currency,
+                    ),
                 )
         decision = Decision(
             at=now,
@@ -96,7 +104,8 @@ class Allowance:
             received_at=proposal.received_at,
             usage=proposal.usage,
         )
-        # A proposal can only come again from a replay of its topic, which keeps no longer than this.
+        # One that comes again later than this, from a replay of years, is decided again under the same
+        # payment key, which payout looks up before it pays.
         horizon = now - timedelta(
             days=max(pack.limits.customer_window_days, 30) + pack.windows.retire_days
         )
