@@ -4,35 +4,43 @@ Frozen is the newest valid snapshot captured at or after the filing; where none 
 pack's grace, the newest there is, flagged stale; where there is none at all, a person decides.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import ValidationError
 
-from schemas.base import Model, UtcDatetime, canonical_bytes
+from schemas.base import canonical_bytes
 from schemas.complaint import Complaint
 from schemas.dispute import Dispute, Outcome, ScreeningFlag, Tier
-from schemas.evidence import MAX_EVIDENCE_BYTES, Record, is_identity_only, read_record
+from schemas.evidence import (
+    MAX_EVIDENCE_BYTES,
+    Record,
+    is_identity_only,
+    read_record,
+    subject_of,
+)
 from schemas.ids import dispute_id, evidence_hash
 from schemas.ledger import LedgerEntry
 from schemas.timer import Deadline, Timer
 from schemas.topics import DISPUTES, LEDGER
 from streams.clocks import due
 from streams.emit import Emit, cancel, emit, start
-from streams.facts import facts
+from streams.facts import facts, moment, same_reference
+from streams.intake_memory import TOO_LARGE, IntakeState, Waiting, remember
 from streams.policies.loader import LoadedPack, PackRegistry
 from streams.screening import screen
 from streams.tiers import tier_at_intake
 
 STAGE = "intake"
-SNAPSHOTS_KEPT = 4
-"""Newest snapshots an order keeps; a complaint needs one, an operator may send corrections."""
 UNCLAIMED_EVIDENCE_KEPT = timedelta(days=30)
 """How long records are kept that no complaint has asked for."""
 PLACED_AFTER_FILING = timedelta(hours=1)
 """Clocks differ; an order placed later than this after the complaint about it is not believed."""
+
+_ID = re.compile(r"\S{1,200}")
 
 
 @dataclass(frozen=True)
@@ -51,15 +59,6 @@ class Assessment:
     settles_under: str
 
 
-def _moment(value: object) -> datetime | None:
-    """An evidence field read as a moment with a time zone, or None where it is not one."""
-    try:
-        moment = datetime.fromisoformat(str(value))
-    except ValueError:
-        return None
-    return moment.astimezone(UTC) if moment.tzinfo else None
-
-
 @dataclass(frozen=True)
 class _Snapshot:
     body: dict[str, Any]
@@ -70,7 +69,7 @@ def _problems(
     body: dict[str, Any], complaint: Complaint, pack: LoadedPack
 ) -> tuple[Record | None, list[str]]:
     """The typed record, or every reason why this body cannot be judged on."""
-    if len(canonical_bytes(body)) > MAX_EVIDENCE_BYTES:
+    if body.get(TOO_LARGE) or len(canonical_bytes(body)) > MAX_EVIDENCE_BYTES:
         return None, [f"evidence is over {MAX_EVIDENCE_BYTES // 1024} KB"]
     if body.get("kind") != pack.pack.evidence_kind:
         return None, [
@@ -88,13 +87,15 @@ def _problems(
     found = [
         f"{field} is missing" for field in pack.pack.evidence_required if body.get(field) is None
     ]
+    if subject_of(body) != complaint.order_id:
+        found.append("order_id is not the complaint's")
     if record.customer_id != complaint.customer_id:
         found.append("customer_id is not the complaint's")
     if record.currency != pack.pack.currency:
         found.append(
             f"currency is {record.currency}; {pack.pack.policy} settles in {pack.pack.currency}"
         )
-    placed = _moment(body.get(pack.pack.order_placed_field))
+    placed = moment(body.get(pack.pack.order_placed_field))
     if placed and placed > complaint.filed_at + PLACED_AFTER_FILING:
         found.append(f"{pack.pack.order_placed_field} is after the complaint was filed")
     return (None, found) if found else (record, [])
@@ -123,10 +124,9 @@ def is_ready(complaint: Complaint, bodies: Sequence[dict[str, Any]], pack: Loade
 
 
 def _settles_under(order_id: str, body: dict[str, Any] | None) -> str:
-    related = (body or {}).get("related") or []
-    return min(
-        [order_id, *(r["transaction_id"] for r in related if r.get("same_reference") is True)]
-    )
+    """The smallest id of the transactions that share the reference; an id that is none is not one."""
+    related = (str(other.get("transaction_id")) for other in same_reference(body or {}))
+    return min([order_id, *(other for other in related if _ID.fullmatch(other))])
 
 
 def assess(
@@ -145,7 +145,7 @@ def assess(
     if chosen is None:
         outcome = "evidence_invalid" if problems else "evidence_unavailable"
     else:
-        placed = _moment(chosen.body.get(policy.order_placed_field))
+        placed = moment(chosen.body.get(policy.order_placed_field))
         if placed and complaint.filed_at - placed > timedelta(
             days=policy.limits.max_order_age_days
         ):
@@ -167,24 +167,6 @@ def assess(
         outcome=outcome,
         settles_under=_settles_under(complaint.order_id, body),
     )
-
-
-class Waiting(Model):
-    """A complaint that waits for the records of its order."""
-
-    complaint: Complaint
-    received_at: UtcDatetime
-    policy: str
-    pack_version: int
-
-
-class IntakeState(Model):
-    """Per order: what waits, what was opened, and the newest snapshots."""
-
-    waiting: dict[str, Waiting] = {}
-    opened: tuple[str, ...] = ()
-    snapshots: tuple[dict[str, Any], ...] = ()
-    retire_at: UtcDatetime | None = None
 
 
 Step = tuple[IntakeState | None, list[Emit]]
@@ -214,7 +196,7 @@ class Intake:
         pack = self._registry.latest(complaint.policy)
         if complaint.evidence is not None:
             if complaint.source.role == "records":
-                state = _remember(state, complaint.evidence)
+                state = remember(state, complaint.evidence)
             complaint = complaint.model_copy(update={"evidence": None})
         days = pack.pack.limits.max_order_age_days + pack.pack.windows.retire_days
         state, emits = _keep_for(state, complaint.order_id, timedelta(days=days), now)
@@ -259,7 +241,7 @@ class Intake:
         self, state: IntakeState, order_id: str, body: dict[str, Any], now: datetime
     ) -> Step:
         """Keep the snapshot, and open every complaint it was awaited by."""
-        state, emits = _keep_for(_remember(state, body), order_id, UNCLAIMED_EVIDENCE_KEPT, now)
+        state, emits = _keep_for(remember(state, body), order_id, UNCLAIMED_EVIDENCE_KEPT, now)
         for dispute, wait in list(state.waiting.items()):
             pack = self._registry.get(wait.policy, wait.pack_version)
             if is_ready(wait.complaint, state.snapshots, pack):
@@ -328,19 +310,3 @@ def _keep_for(
         due_at=due_at,
     )
     return state.model_copy(update={"retire_at": due_at}), [start(timer)]
-
-
-def _remember(state: IntakeState, body: dict[str, Any]) -> IntakeState:
-    """Keep the newest captures. One that cannot be read is kept while there is room: it may be why a
-    dispute goes to a person as `evidence_invalid`."""
-    if len(canonical_bytes(body)) > MAX_EVIDENCE_BYTES:
-        identity = {
-            field: body.get(field)
-            for field in ("kind", "order_id", "transaction_id", "customer_id")
-        }
-        body = {**identity, "too_large": True}
-    kept = [*(other for other in state.snapshots if other != body), body]
-    kept.sort(
-        key=lambda other: _moment(other.get("captured_at")) or datetime.min.replace(tzinfo=UTC)
-    )
-    return state.model_copy(update={"snapshots": tuple(kept[-SNAPSHOTS_KEPT:])})

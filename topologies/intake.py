@@ -10,7 +10,8 @@ from schemas.evidence import subject_of
 from schemas.timer import Deadline
 from schemas.topics import COMPLAINTS, DEADLINES, DISPUTES, EVIDENCE, LEDGER, TIMERS
 from streams import intake
-from streams.intake import Intake, IntakeState
+from streams.intake import Intake
+from streams.intake_memory import IntakeState
 from topologies.dead_letters import DeadLetterBox
 from topologies.keyed_stage import KeyedStage, Record, Source
 from topologies.settings import Settings
