@@ -6,6 +6,7 @@ the broker becomes a dead letter too: Quix would crash on it at every start.
 """
 
 import logging
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -151,8 +152,19 @@ class KeyedStage(Generic[S]):
             elif after is not held:
                 state.set_bytes(STATE_KEY, after.model_dump_json(exclude_defaults=True).encode())
         except Exception as error:
-            log.exception("step failed", extra={"stage": self.name, "place": str(record.place)})
-            emits = [self._dead(record.place, None, record.value, error, record.at)]
+            # Not log.exception: an error's own text may quote the customer.
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            log.error(
+                "step failed",
+                extra={
+                    "stage": self.name,
+                    "place": str(record.place),
+                    "error": describe(error),
+                    "where": f"{where.filename}:{where.lineno}",
+                },
+            )
+            key = source.key_of(record.event).encode()
+            emits = [self._dead(record.place, key, record.value, error, record.at)]
         yield from emits
 
     def _fitting(self, item: Emit, record: Record) -> Emit:
@@ -162,7 +174,8 @@ class KeyedStage(Generic[S]):
         error = ValueError(
             f"output for {item.topic}: {size} bytes is over the {clients.MAX_MESSAGE_BYTES} a message may have"
         )
-        return self._dead(record.place, item.key.encode(), record.value, error, record.at)
+        key = self._sources[record.place.topic].key_of(record.event).encode()
+        return self._dead(record.place, key, record.value, error, record.at)
 
     def _dead(
         self, place: Place, key: bytes | None, value: bytes | None, error: Exception, at: datetime
