@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from schemas.base import PackRef
 from schemas.pack import PolicyPack
+from streams.policies.check import problems
 
 SHIPPED = Path(__file__).parent
 """Where the packs that come with the project live."""
@@ -136,6 +137,19 @@ def load_pack(folder: Path | str) -> LoadedPack:
         templates=_texts(folder / "templates"),
         offline=_toml(offline) if offline.exists() else {},
     )
+
+
+def check_pack(folder: Path | str) -> list[str]:
+    """Everything wrong with a pack's folder, for `refund-bench pack check`; empty where nothing is.
+
+    Each problem reads `file: field: what; remedy`.
+    """
+    try:
+        loaded = load_pack(folder)
+    except PackError as error:
+        return [str(error)]
+    file = loaded.folder / "pack.toml"
+    return [f"{file}: {problem}" for problem in problems(loaded.pack, loaded.prompts)]
 
 
 def parse_pack(file: Path) -> PolicyPack:

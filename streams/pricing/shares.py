@@ -55,7 +55,8 @@ class Line:
             parts.append(f"less its share of the coupon {show(self.coupon, currency)}")
         if self.tax:
             parts.append(f"plus tax {show(self.tax, currency)}")
-        return " ".join(parts) + f" = {show(self.total, currency)}"
+        total = f" = {show(self.total, currency)}" if len(parts) > 1 else ""
+        return ", ".join(parts) + total
 
 
 def value_lines(evidence: Mapping[str, Any]) -> tuple[Line, ...]:

@@ -21,8 +21,8 @@ def price_formula(rule: Formula, record: PricedRecord) -> Asked:
             return Asked("transaction", (Want(scope, 0, most),), "", None, problem)
         values[field] = value
     owed = sum(values[f] for f in rule.plus) - sum(values[f] for f in rule.minus)
-    said = [f"{field} {record.show(values[field])}" for field in rule.plus]
-    took = [f"{field} {record.show(values[field])}" for field in rule.minus]
+    said = [f"{_spoken(field)} {record.show(values[field])}" for field in rule.plus]
+    took = [f"{_spoken(field)} {record.show(values[field])}" for field in rule.minus]
     amount = max(0, owed)
     basis = " + ".join(said) + "".join(f" − {part}" for part in took) + f" = {record.show(amount)}"
     if left is not None and amount > left:
@@ -36,6 +36,10 @@ def formula_scope(rule: Formula, record: PricedRecord) -> str:
     if rule.plus == (record.pack.tier_amount_field,):
         return record.subject_scope
     return "field:" + "+".join(rule.plus)
+
+
+def _spoken(field: str) -> str:
+    return field.removesuffix("_minor").removesuffix("_effective").replace("_", " ")
 
 
 def price_related(record: PricedRecord) -> Asked:
