@@ -62,8 +62,6 @@ class CategoryWords(Part):
     """Says that the claim is about the whole order."""
     counts_received: bool = False
     """Counts what came, so that a claim is the rest: "only one came"."""
-    mention: tuple[str, ...] = ()
-    """How a letter would speak of it."""
     boost: tuple[Boost, ...] = ()
     lean_on: tuple[str, ...] = ()
     """Fields on which the lenient seat gives a customer the benefit of a silent record."""
