@@ -79,7 +79,8 @@ def spans(places: Iterable[tuple[str, int]], since: datetime | None = None) -> l
 
 
 def _offsets(partitions: list[TopicPartition], spec: Any) -> dict[tuple[str, int], int]:
-    answers = clients.admin().list_offsets(
+    admin = clients.admin()  # its answers die with it
+    answers = admin.list_offsets(
         dict.fromkeys(partitions, spec),
         isolation_level=IsolationLevel.READ_COMMITTED,
         request_timeout=ANSWER_WITHIN_S,
