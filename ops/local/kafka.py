@@ -19,7 +19,7 @@ from ops.local.java import find_java
 from ops.local.kafka_jars import kafka_jars
 from ops.local.kafka_settings import LOGGING, server_properties
 from ops.local.ports import free_port, port_is_free
-from ops.local.tether import Child, signal_group, spawn
+from ops.local.tether import Child, kill_group, spawn
 
 JVM = ["-Xms192m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
 READY_WITHIN_S = 60.0  # it takes about 3 s; a machine that runs everything else too gets its time
@@ -101,8 +101,7 @@ class LocalKafka:
     def kill(self) -> None:
         """As a crash would: no flush, no goodbye."""
         if self._process is not None:
-            signal_group(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+            kill_group(self._process)
             self._process = None
 
     def restart(self) -> None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -56,8 +57,21 @@ def signal_group(leader: int, number: signal.Signals) -> None:
         os.killpg(leader, number)
 
 
-def group_is_alive(leader: int) -> bool:
-    """True while any member of the group is left (a zombie counts until it is reaped)."""
+def kill_group(child: Child, within_s: float = 0.25) -> int:
+    """SIGKILL the child and whatever it started, and return when they are gone; its exit code.
+
+    Only the child is ours to reap. The others die an instant after the signal, but count as long
+    as init has not reaped them, hence the limit.
+    """
+    signal_group(child.pid, signal.SIGKILL)
+    code = child.wait()
+    deadline = time.monotonic() + within_s
+    while _group_is_alive(child.pid) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    return code
+
+
+def _group_is_alive(leader: int) -> bool:
     try:
         os.killpg(leader, 0)
     except ProcessLookupError:
