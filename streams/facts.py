@@ -126,15 +126,21 @@ def scan_rows(evidence: Body, line_id: str) -> list[Body]:
     ]
 
 
+def packed_units(evidence: Body, line_id: str) -> int | None:
+    """Units of a line that the scan says were packed; None where the scan does not list it."""
+    rows = scan_rows(evidence, line_id)
+    return sum(int(row["packed_quantity"]) for row in rows) if rows else None
+
+
 def recorded_missing(evidence: Body, line: Body) -> int | None:
     """Units of a line that the record shows missing: ordered − packed by the scan; where the scan does
     not list the line, the pickup weight's bound ⌊(1 − actual/expected) × ordered⌋; else None."""
     ordered = whole(line.get("quantity"))
     if ordered is None or line.get("sold_by") == "weight":
         return None
-    rows = scan_rows(evidence, line["line_id"])
-    if rows:
-        return max(0, ordered - sum(int(row["packed_quantity"]) for row in rows))
+    packed = packed_units(evidence, line["line_id"])
+    if packed is not None:
+        return max(0, ordered - packed)
     expected = weight(evidence.get("pickup_weight_expected_kg"))
     actual = weight(evidence.get("pickup_weight_actual_kg"))
     if expected is None or actual is None or expected == 0:
@@ -206,12 +212,12 @@ def _related_count(evidence: Body) -> int | None:
 
 
 def _line(evidence: Body, line: Body) -> dict[str, Any]:
-    rows = scan_rows(evidence, line["line_id"])
+    packed = packed_units(evidence, line["line_id"])
     refunds = [r for r in _dicts(evidence, "refunds") if r.get("line_id") == line["line_id"]]
     return {
         "line_ordered": whole(line.get("quantity")),
-        "line_scanned": bool(rows),
-        "line_packed": sum(row["packed_quantity"] for row in rows) if rows else None,
+        "line_scanned": packed is not None,
+        "line_packed": packed,
         "line_recorded_missing": recorded_missing(evidence, line),
         "line_wrong_units": wrong_units(evidence, line),
         "line_refunded": sum(whole(refund.get("quantity")) or 0 for refund in refunds),

@@ -52,11 +52,12 @@ def price_fees(record: PricedRecord) -> Asked:
         most = record.available or 0
         problem = "the record lacks what was due (paid_total_minor_due)"
         return Asked("fee", (Want(FEE, 0, most),), "", None, problem)
-    loose = record.refunds.loose_minor
-    owed_minor = max(0, paid - due - loose)
+    # A refund that names no line may have been this fee; of an order that is owed whole, any was part.
+    back = record.refunds.external_minor if record.whole_order else record.refunds.loose_minor
+    owed_minor = max(0, paid - due - back)
     basis = f"charged {record.show(paid)}, due {record.show(due)}"
-    if loose:  # a refund that names no line may have been this fee
-        basis += f", refunded without a line {record.show(loose)}"
+    if back:
+        basis += f", refunded {record.show(back)}"
     basis += f": {record.show(owed_minor)}"
     return Asked("fee", (Want(FEE, owed_minor),), basis)
 
@@ -66,15 +67,17 @@ def price_whole_order(claim: Claim, rule: Pricing, record: PricedRecord) -> Aske
     nothing was delivered; None where the claim is not about the whole order.
 
     A billing claim on an order whose status says that it was cancelled or not delivered is about the
-    whole order even if it does not say so: what is charged for is not there. Where the record says that
-    something is due all the same (a cancellation fee), that much stays paid.
+    whole order even if it does not say so: what is charged for is not there. Where the record says what
+    is due all the same (a cancellation fee), the claim is about the difference, like any other.
     """
     if not isinstance(rule, MissingUnits | WrongUnits | FeeDifference):
         return None
-    billed = isinstance(rule, FeeDifference)
-    if claim.scope != "order" and not (billed and claim.line_id is None and _by_status(record)):
-        return None
-    if billed and not record.whole_order:
+    if isinstance(rule, FeeDifference):
+        stated = record.evidence.get("paid_total_minor_due") is not None
+        asked = claim.scope == "order" or (claim.line_id is None and _by_status(record))
+        if stated or not asked or not record.whole_order:
+            return None
+    elif claim.scope != "order":
         return None
     available = record.available or 0
     if not record.whole_order:
@@ -82,15 +85,11 @@ def price_whole_order(claim: Claim, rule: Pricing, record: PricedRecord) -> Aske
             "the whole order is claimed, and the record does not show that it was not delivered"
         )
         return Asked("whole", (Want(WHOLE, 0, available),), "", None, problem)
-    due = max(0, whole(record.evidence.get("paid_total_minor_due")) or 0) if billed else 0
-    amount = max(0, available - due)
     paid = whole(record.evidence.get("paid_total_minor")) or 0
-    parts = [f"the whole order: paid {record.show(paid)}"]
-    if paid - available:
-        parts.append(f"less refunded, paid or pending {record.show(paid - available)}")
-    if due:
-        parts.append(f"less due all the same {record.show(due)}")
-    return Asked("whole", (Want(WHOLE, amount),), " ".join(parts) + f" = {record.show(amount)}")
+    gone = paid - available
+    less = f" less refunded, paid or pending {record.show(gone)}" if gone else ""
+    basis = f"the whole order: paid {record.show(paid)}{less} = {record.show(available)}"
+    return Asked("whole", (Want(WHOLE, available),), basis)
 
 
 def _by_status(record: PricedRecord) -> bool:

@@ -38,10 +38,10 @@ def price_goods(
     if isinstance(rule, DeliveredUnits) and record.facts.get("delivered") is not True:
         return _for_a_person(claim, record, line, "the record does not show a delivery")
     pool, bounds, said = _bounds(rule, record, line, missing)
-    if not line.scanned and line.recorded_missing is None and refunds.held:
-        problem = "another dispute has units of this line, and no record says how many it may be"
-        return _for_a_person(claim, record, line, problem)
     free = [unit for unit in pool if unit not in refunds.taken]
+    if free and refunds.held and line.packed is None and line.recorded_missing is None:
+        problem = "another dispute has units of this line; no record tells its units from these"
+        return _for_a_person(claim, record, line, problem)
     count = max(0, min(*bounds, len(free), claim.quantity or line.quantity))
     if claim.quantity is None and count > 1:
         return _for_a_person(claim, record, line, "how many units are meant is not said")
@@ -81,7 +81,8 @@ def _bounds(
             bounds.append(line.recorded_missing - len(refunds.taken))
             told.append(f"recorded missing {line.recorded_missing}")
         return list(range(1, line.quantity + 1)), bounds, told
-    gone = max(missing.get(line.line_id, 0), line.recorded_missing or 0)
+    unpacked = line.recorded_missing if line.packed is None else line.quantity - line.packed
+    gone = max(missing.get(line.line_id, 0), unpacked or 0)
     delivered = list(range(gone + 1, line.quantity + 1))
     if isinstance(rule, DeliveredUnits):
         told += [f"delivered {len(delivered)}"] if gone else []
@@ -89,8 +90,10 @@ def _bounds(
     if line.wrong_units is not None:
         bounds.append(line.wrong_units - len(refunds.held & set(delivered)))
         told.append(f"packed under another name {line.wrong_units}")
-    # Highest first among the missing, so that one more missing unit moves a wrong one up, never down.
-    return [*delivered, *range(gone, 0, -1)], bounds, told
+    # The lowest first; but where only a claim says which are missing, the highest, so that one more
+    # missing unit moves a wrong one up the line, never down to a unit worth a cent more.
+    rest = range(gone, 0, -1) if unpacked is None else range(1, gone + 1)
+    return [*delivered, *rest], bounds, told
 
 
 def _units(

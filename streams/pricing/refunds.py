@@ -111,7 +111,7 @@ def _on_line(
             partly = partly or amount < units * least
             refunded += units
             continue
-        while refunded < len(free) and 0 < line.unit_share(free[refunded]) <= amount:
+        while refunded < len(free) and line.unit_share(free[refunded]) <= amount:
             amount -= line.unit_share(free[refunded])
             refunded += 1
         partly = partly or (amount > 0 and refunded < len(free))

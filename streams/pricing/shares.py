@@ -7,7 +7,7 @@ from typing import Any
 
 from schemas.evidence import LineItem
 from schemas.money import allocate, show
-from streams.facts import recorded_missing, weight, wrong_units
+from streams.facts import packed_units, recorded_missing, weight, wrong_units
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class Line:
     by_weight: bool
     ordered_kg: Decimal | None
     packed_kg: Decimal | None
-    scanned: bool
+    packed: int | None
+    """Units the scan says were packed; None where it does not list the line."""
     recorded_missing: int | None
     wrong_units: int | None
 
@@ -90,7 +91,7 @@ def value_lines(evidence: Mapping[str, Any]) -> tuple[Line, ...]:
             by_weight=item.sold_by == "weight",
             ordered_kg=weight(item.ordered_kg),
             packed_kg=weight(item.packed_kg),
-            scanned=wrong_units(evidence, bodies[i]) is not None,
+            packed=packed_units(evidence, item.line_id),
             recorded_missing=recorded_missing(evidence, bodies[i]),
             wrong_units=wrong_units(evidence, bodies[i]),
         )
