@@ -93,6 +93,7 @@ class RunningStage:
             inbox.put,
             self._loop.time,
         )
+        assignments = Assignments(settings.patience_s, stage.metrics)
         committer = Committer(
             Transactor(stage.make_producer, settings.patience_s, self._overdue),
             CommitBatcher(CommitLimits(settings.commit_interval_s)),
@@ -100,10 +101,12 @@ class RunningStage:
             stage.metrics,
             settings.max_output_bytes,
             settings.patience_s,
+            assignments.late,
         )
-        assignments = Assignments(settings.patience_s)
         admission = Admission(settings.slots, settings.ahead, settings.span, settings.max_waiting)
-        intake = Intake(assignments, runner, admission, stage.metrics, self._call, stage.key_order)
+        intake = Intake(
+            assignments, runner, admission, stage.metrics, self._call, inbox.put, stage.key_order
+        )
         kafka = KafkaThread(
             stage.input,
             stage.make_consumer,
@@ -111,7 +114,6 @@ class RunningStage:
             assignments,
             intake,
             runner,
-            stage.metrics,
             inbox,
             self._call,
             settings.grace_s,

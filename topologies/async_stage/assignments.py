@@ -19,7 +19,9 @@ from confluent_kafka import (
     TopicPartition,
 )
 
+from topologies.async_stage.entry import Entry, Result
 from topologies.async_stage.errors import BrokerUnavailable
+from topologies.async_stage.metrics import StageMetrics
 from topologies.async_stage.offset_codec import Progress, decode
 from topologies.async_stage.partition import Partition
 
@@ -35,13 +37,15 @@ Place = tuple[str, int]
 class Assignments:
     """One stage's partitions; used by its Kafka thread only."""
 
-    def __init__(self, patience_s: float) -> None:
+    def __init__(self, patience_s: float, metrics: StageMetrics) -> None:
+        self._metrics = metrics
         self._patience_s = patience_s
         self._epochs = itertools.count(1)
         self._unresolved: set[Place] = set()
         self._unresolved_since = 0.0
         self._next_lookup_at = 0.0
         self._complained_at = 0.0
+        self._suspended: dict[Place, tuple[float, Partition]] = {}
         self.owned: dict[Place, Partition] = {}
 
     @property
@@ -68,19 +72,50 @@ class Assignments:
                 gone.append(partition)
         return gone
 
+    def suspended(self, partitions: list[TopicPartition], now: float) -> list[Partition]:
+        """These were lost while we were cut off; they may come back."""
+        gone = self.removed(partitions)
+        for partition in gone:
+            partition.suspend()
+            self._suspended[partition.topic, partition.number] = (now, partition)
+        return gone
+
+    def expired(self, now: float) -> list[Partition]:
+        """Suspended partitions that did not come back in all the time Kafka is given."""
+        places = [
+            place for place, (since, _) in self._suspended.items() if now - since > self._patience_s
+        ]
+        return [self._suspended.pop(place)[1] for place in places]
+
+    def late(self, result: Result) -> None:
+        """Its partition is not ours now: put it aside if it may count again, else drop it."""
+        partition = result.entry.partition
+        if partition.suspended:
+            partition.stranded[result.entry.message.offset] = result
+        else:
+            self._metrics.late_results_dropped += 1
+
     def named(self, partitions: list[TopicPartition]) -> list[Partition]:
         """Those of them that are being worked on."""
         places = ((each.topic, each.partition) for each in partitions)
         return [self.owned[place] for place in places if place in self.owned]
 
-    def resolve(self, consumer: Consumer, now: float) -> bool:
-        """Look up what was committed and begin to read; says whether anything began."""
+    def resolve(self, consumer: Consumer, now: float) -> list[Entry]:
+        """Look up what was committed and begin to read.
+
+        Gives back calls of ours that somebody else finished while we were cut off.
+        """
         if not self._unresolved or now < self._next_lookup_at:
-            return False
+            return []
         found = committed(consumer, self._unresolved)
+        overtaken: list[Entry] = []
         for place, progress in found.items():
             self._unresolved.discard(place)
-            self.owned[place] = Partition(*place, next(self._epochs), progress)
+            _, earlier = self._suspended.pop(place, (0.0, None))
+            if earlier is not None and progress is not None:
+                done = [offset for offset in earlier.entries if progress.finished(offset)]
+                overtaken += [earlier.entries.pop(offset) for offset in done]
+            self.owned[place] = Partition(*place, next(self._epochs), progress, earlier)
         if found:
             consumer.incremental_assign(
                 [
@@ -94,7 +129,7 @@ class Assignments:
             LOG.warning("%d partitions wait for their committed offset", len(self._unresolved))
         if self._unresolved and now - self._unresolved_since > self._patience_s:
             raise BrokerUnavailable("the committed offsets cannot be read")
-        return bool(found)
+        return overtaken
 
     def rewound(self, partition: Partition) -> Partition:
         """The log was replaced by a shorter one: a new assignment with nothing done."""

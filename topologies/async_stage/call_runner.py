@@ -119,6 +119,12 @@ class CallRunner:
                 self._drop(entry)
         self.withdraw(gone)
 
+    def discard(self, entries: list[Entry]) -> None:
+        """These messages were finished by somebody else."""
+        for entry in entries:
+            self._drop(entry)
+        self._pump()
+
     def stop(self) -> None:
         """Start no more calls; the running ones go on."""
         self._stopped = True
@@ -177,6 +183,7 @@ class CallRunner:
             self._exhaust(entry, RetryLater("no slot before the deadline"))
             return
         self._running.add(entry)
+        entry.counted_in = entry.partition
         entry.partition.running += 1
         self._metrics.calls += 1
         self.busy.set(len(self._running), now)
@@ -260,7 +267,8 @@ class CallRunner:
     def _ended(self, entry: Entry, now: float) -> None:
         if entry in self._running:
             self._running.discard(entry)
-            entry.partition.running -= 1
+            if entry.counted_in is not None:
+                entry.counted_in.running -= 1
             self.busy.set(len(self._running), now)
 
     def _leave(self, entry: Entry) -> None:

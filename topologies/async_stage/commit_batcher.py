@@ -76,9 +76,9 @@ class CommitBatcher:
         """The next results commit one by one: one of them spoils the batch and hides in it."""
         self._alone = max(self._alone, results)
 
-    def drop(self, unwanted: Callable[[Result], bool]) -> int:
-        """Forget results, of a partition that is no longer ours for example; says how many."""
-        kept = [result for result in self._waiting if not unwanted(result)]
-        dropped = len(self._waiting) - len(kept)
-        self._waiting = deque(kept)
-        return dropped
+    def remove(self, unwanted: Callable[[Result], bool]) -> list[Result]:
+        """Take out results, of a partition that is no longer ours for example."""
+        removed = [result for result in self._waiting if unwanted(result)]
+        if removed:
+            self._waiting = deque(result for result in self._waiting if not unwanted(result))
+        return removed

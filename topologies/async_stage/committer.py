@@ -36,6 +36,7 @@ class Committer:
         metrics: StageMetrics,
         max_output_bytes: int,
         patience_s: float,
+        late: Callable[[Result], object],
     ) -> None:
         self._transactor = transactor
         self._batcher = batcher
@@ -43,14 +44,18 @@ class Committer:
         self._metrics = metrics
         self._max_output_bytes = max_output_bytes
         self._patience_s = patience_s
+        self._late = late
+        self._meanwhile: Callable[[], None] = lambda: None
+        self._busy = False
         self._membership: Membership | None = None
         self._failing_since: float | None = None
         self._in_doubt: list[Result] = []
         self.recovering = False
 
-    def open(self) -> None:
-        """Get the producer ready."""
-        self._transactor.open()
+    def open(self, meanwhile: Callable[[], None]) -> None:
+        """Get the producer ready; `meanwhile` keeps the consumer served while Kafka is away."""
+        self._meanwhile = meanwhile
+        self._transactor.open(meanwhile)
 
     def close(self) -> None:
         """Drop the producer."""
@@ -64,6 +69,7 @@ class Committer:
         if continues and not (found and self._membership and found.continues(self._membership)):
             found = None
         self._membership = found
+        self._failing_since = None
 
     def forget_identity(self) -> None:
         """We are out of the group: commit nothing until the next assignment."""
@@ -81,6 +87,8 @@ class Committer:
 
     def wait_s(self, now: float) -> float | None:
         """How long until a commit is due; None when none will be without news from the group."""
+        if self._busy:
+            return None
         if self.recovering:
             return 0.0
         return self._batcher.wait_s(now) if self._membership else None
@@ -99,12 +107,17 @@ class Committer:
     def commit_all(self) -> None:
         """In a rebalance or at the end: everything, now; what cannot be is left for later."""
         self._drop_late()
-        while len(self._batcher) and self._membership and not self.recovering:
-            if not self._commit():
-                return
+        while self._may_commit() and self._commit():
+            pass
+
+    def _may_commit(self) -> bool:
+        """Not inside another commit: callbacks may run while one waits for Kafka."""
+        ready = len(self._batcher) > 0 and self._membership is not None
+        return ready and not self._busy and not self.recovering
 
     def _drop_late(self) -> None:
-        self._metrics.late_results_dropped += self._batcher.drop(_is_late)
+        for result in self._batcher.remove(_is_late):
+            self._late(result)
 
     def _commit(self) -> bool:
         """One transaction; False when nothing was written."""
@@ -113,6 +126,7 @@ class Committer:
         batch = self._batcher.take(started)
         if not batch:
             return False
+        self._busy = True
         try:
             self._transactor.commit(batch, _positions(batch), self._membership)
         except Aborted as aborted:
@@ -122,7 +136,10 @@ class Committer:
             LOG.warning("the producer is lost, the outcome is looked up: %s", doubt)
             self._in_doubt = batch
             self.recovering = True
+            self._transactor.lost(str(doubt))
             return False
+        finally:
+            self._busy = False
         self._written(batch)
         outputs = sum(len(result.outputs) for result in batch)
         self._metrics.committed(time.monotonic() - started, len(batch), outputs)
@@ -132,8 +149,7 @@ class Committer:
     def _written(self, batch: list[Result]) -> None:
         self._batcher.committed(batch)
         for result in batch:
-            entry = result.entry
-            entry.partition.tracker.finish((entry.message.offset,))
+            result.entry.partition.finish(result.entry.message.offset)
 
     def _aborted(self, batch: list[Result], aborted: Aborted) -> None:
         now = time.monotonic()
@@ -159,10 +175,13 @@ class Committer:
     def _recover(self, consumer: Consumer, probe_membership: Callable[[], None]) -> None:
         """A new producer; what the lost one left is read from the committed offsets."""
         batch, self._in_doubt = self._in_doubt, []
+        self._busy = True
         self._metrics.producers_replaced += 1
         probe_membership()
         self._transactor.reopen()
-        ours = [result for result in batch if result.entry.partition.live]
+        for result in filter(_is_late, batch):
+            self._late(result)
+        ours = [result for result in batch if not _is_late(result)]
         found = self._look_up(consumer, {_place(result) for result in ours})
         written = [result for result in ours if _is_in(found, result)]
         unwritten = [result for result in ours if not _is_in(found, result)]
@@ -170,13 +189,14 @@ class Committer:
         self._written(written)
         self._metrics.results += len(written)
         self._batcher.aborted(unwritten, time.monotonic())
-        self.recovering = False
+        self.recovering = self._busy = False
 
     def _look_up(self, consumer: Consumer, places: set[Place]) -> dict[Place, Progress | None]:
         give_up_at = time.monotonic() + self._patience_s
         found: dict[Place, Progress | None] = {}
         while missing := places - found.keys():
             found.update(committed(consumer, missing))
+            self._meanwhile()
             if time.monotonic() > give_up_at:
                 raise BrokerUnavailable("the committed offsets cannot be read")
         return found

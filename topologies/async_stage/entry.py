@@ -17,6 +17,7 @@ class Entry:
     deadline_at: float = 0.0
     first_started_at: float | None = None
     dropped: bool = False
+    counted_in: Partition | None = None
     task: asyncio.Task[None] | None = None
 
 

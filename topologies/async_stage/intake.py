@@ -1,7 +1,6 @@
 """From Kafka's records to calls: buffers, admission, and what was finished before a restart."""
 
 import logging
-import threading
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -11,7 +10,7 @@ from confluent_kafka import Message as Record
 from topologies.async_stage.admission import Admission
 from topologies.async_stage.assignments import Assignments
 from topologies.async_stage.call_runner import CallRunner
-from topologies.async_stage.entry import Entry
+from topologies.async_stage.entry import Entry, Result
 from topologies.async_stage.errors import Fenced, StageFailed
 from topologies.async_stage.message import Message
 from topologies.async_stage.metrics import StageMetrics
@@ -33,6 +32,7 @@ class Intake:
         admission: Admission,
         metrics: StageMetrics,
         call: Callable[..., object],
+        deliver: Callable[[Result], object],
         order: Callable[[Message], bytes] | None,
     ) -> None:
         self._assignments = assignments
@@ -40,6 +40,7 @@ class Intake:
         self._admission = admission
         self._metrics = metrics
         self._call = call
+        self._deliver = deliver
         self._order = order
         self._handed = 0
         self._turn = 0
@@ -100,18 +101,23 @@ class Intake:
         for partition in self._assignments.owned.values():
             partition.buffer.clear()
 
-    def withdraw(self, partitions: list[Partition]) -> threading.Event:
-        """Begin no more calls of these; the event says that none will begin."""
+    def withdraw(self, partitions: list[Partition]) -> None:
+        """Begin no more calls of these; their `withdrawn` says when that is so."""
         for partition in partitions:
             partition.buffer.clear()
-        done = threading.Event()
         self._call(self._runner.withdraw, partitions)
-        self._call(done.set)
-        return done
+        for partition in partitions:
+            self._call(partition.withdrawn.set)
 
     def forget(self, partitions: Iterable[Partition]) -> None:
         """These are gone: their calls are cancelled."""
-        self._call(self._runner.forget, list(partitions))
+        gone = list(partitions)
+        self._call(self._runner.forget, [*gone, *filter(None, (it.predecessor for it in gone))])
+
+    def discard(self, entries: list[Entry]) -> None:
+        """Somebody else finished these."""
+        if entries:
+            self._call(self._runner.discard, entries)
 
     def observe(self) -> None:
         """Refresh the gauges of the partitions."""
@@ -121,7 +127,7 @@ class Intake:
 
     def _admit_one(self, partition: Partition, entries: list[Entry]) -> bool:
         """Move a message from the partition's buffer; False when it has none to give now."""
-        while partition.buffer:
+        while partition.buffer and partition.ready:
             message = partition.buffer[0]
             if not partition.tracker.fits(message.offset, self._admission.span):
                 return False
@@ -131,14 +137,29 @@ class Intake:
                 return False
             partition.buffer.popleft()
             if arrival is Arrival.NEW:
-                key = self._order(message) if self._order else None
-                entries.append(Entry(message, partition, key))
+                entry = self._adopt(partition, message)
+                if entry is None:
+                    key = self._order(message) if self._order else None
+                    entry = Entry(message, partition, key)
+                    entries.append(entry)
+                partition.entries[message.offset] = entry
                 return True
             if arrival is Arrival.DONE:
                 self._metrics.skipped_done += 1
             else:
                 self._metrics.redelivered += 1
         return False
+
+    def _adopt(self, partition: Partition, message: Message) -> Entry | None:
+        """A call that an earlier assignment of this partition began is not paid again."""
+        entry = partition.inherited(message.offset)
+        if entry is not None:
+            entry.partition = partition
+            self._metrics.adopted += 1
+            result = partition.stranded.pop(message.offset, None)
+            if result is not None:
+                self._deliver(result)
+        return entry
 
     def _rewind(self, partition: Partition) -> None:
         LOG.warning(

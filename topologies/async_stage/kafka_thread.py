@@ -1,8 +1,9 @@
 """The thread that owns a stage's consumer and producer.
 
 It reads, hands over to the calls on the loop, takes their results and commits them. Rebalance
-callbacks run inside its polls and never inside a transaction, so a revoke waits for the commit
-under way and then finds every partition in a known state.
+callbacks run inside its polls, and its polls between transactions: a revoke waits for the commit
+under way. Only when Kafka takes long to answer is the consumer polled inside one, so that it
+learns about its group; no commit begins there.
 """
 
 import contextlib
@@ -20,7 +21,6 @@ from topologies.async_stage.call_runner import CallRunner
 from topologies.async_stage.committer import Committer
 from topologies.async_stage.entry import Result
 from topologies.async_stage.intake import Intake
-from topologies.async_stage.metrics import StageMetrics
 
 LOG = logging.getLogger("refund_bench.async_stage")
 
@@ -44,7 +44,6 @@ class KafkaThread:
         assignments: Assignments,
         intake: Intake,
         runner: CallRunner,
-        metrics: StageMetrics,
         inbox: Inbox,
         call: Callable[..., object],
         grace_s: float,
@@ -56,12 +55,12 @@ class KafkaThread:
         self._assignments = assignments
         self._intake = intake
         self._runner = runner
-        self._metrics = metrics
         self._inbox = inbox
         self._call = call
         self._grace_s = grace_s
         self._revoke_wait_s = revoke_wait_s
         self._closing = False
+        self._consumer: Consumer | None = None
         self._stop = threading.Event()
         self._observed_at = 0.0
 
@@ -72,8 +71,8 @@ class KafkaThread:
 
     def run(self) -> None:
         """Until stopped; raises StageFailed when it cannot go on."""
-        self._committer.open()
-        consumer = self._consumer_factory()
+        self._committer.open(self._keep_polling)
+        self._consumer = consumer = self._consumer_factory()
         try:
             consumer.subscribe(
                 [self._topic],
@@ -93,13 +92,14 @@ class KafkaThread:
     def _turn(self, consumer: Consumer) -> None:
         self._wait(consumer)
         self._intake.read(consumer)
-        self._assignments.resolve(consumer, time.monotonic())
+        self._intake.discard(self._assignments.resolve(consumer, time.monotonic()))
         self._intake.hand_over(consumer)
         self._committer.commit_if_due(consumer, lambda: self._probe_membership(consumer))
         now = time.monotonic()
         if now - self._observed_at > _OBSERVE_EVERY_S:
             self._observed_at = now
             self._intake.observe()
+            self._intake.forget(self._assignments.expired(now))
             self._call(self._runner.observe)
 
     def _wait(self, consumer: Consumer) -> None:
@@ -128,7 +128,7 @@ class KafkaThread:
         if result.entry.partition.live:
             self._committer.add(result)
         else:
-            self._metrics.late_results_dropped += 1
+            self._assignments.late(result)
 
     def _serve_without_reading(self, consumer: Consumer) -> None:
         """Results and commits go on while no record may be read."""
@@ -143,6 +143,11 @@ class KafkaThread:
         while time.monotonic() < until and not self._stop.is_set():
             self._intake.arrived(consumer.poll(0.1))
 
+    def _keep_polling(self) -> None:
+        """While a commit waits for Kafka the consumer must hear from its group all the same."""
+        if self._consumer is not None and not self._closing:
+            self._intake.arrived(self._consumer.poll(0))
+
     # Rebalances. These run inside poll, consume or close.
 
     def _on_assign(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
@@ -156,11 +161,11 @@ class KafkaThread:
         LOG.info("revoked", extra=_naming(partitions))
         leaving = self._assignments.named(partitions)
         if leaving and not self._closing:
-            withdrawn = self._intake.withdraw(leaving)
+            self._intake.withdraw(leaving)
             self._committer.identify(consumer, continues=True)
             until = time.monotonic() + self._revoke_wait_s
             while time.monotonic() < until and not self._stop.is_set():
-                if withdrawn.is_set() and not any(each.running for each in leaving):
+                if not any(each.running or not each.withdrawn.is_set() for each in leaving):
                     break
                 self._serve_without_reading(consumer)
             self._collect()
@@ -171,7 +176,9 @@ class KafkaThread:
         """They are another's already: write nothing."""
         LOG.warning("lost", extra=_naming(partitions))
         self._committer.forget_identity()
-        self._let_go(consumer, partitions)
+        gone = self._assignments.suspended(partitions, time.monotonic())
+        self._intake.withdraw(gone)
+        consumer.incremental_unassign([each.at() for each in gone])
 
     def _let_go(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         gone = self._assignments.removed(partitions)

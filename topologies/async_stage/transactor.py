@@ -12,6 +12,7 @@ from typing import Final
 
 from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 
+from topologies.async_stage.aside import Aside
 from topologies.async_stage.entry import Result
 from topologies.async_stage.errors import BrokerUnavailable, Fenced
 from topologies.async_stage.membership import Membership
@@ -19,10 +20,10 @@ from topologies.async_stage.membership import Membership
 LOG = logging.getLogger("refund_bench.async_stage")
 
 CALL_TIMEOUT_S: Final = 5.0
+MEANWHILE_EVERY_S: Final = 0.5
 TWIN_WITHIN_S: Final = 30.0
 
 _TOO_LARGE: Final = {KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.INVALID_MSG_SIZE}
-_NOT_A_MEMBER: Final = {KafkaError.FENCED_INSTANCE_ID}
 _LOST_ID: Final = {
     KafkaError._FENCED,
     KafkaError.INVALID_PRODUCER_EPOCH,
@@ -58,22 +59,32 @@ class Transactor:
         self._giving_up = giving_up
         self._producer: Producer | None = None
         self._lost_at: float | None = None
+        self._aside = Aside("transactions")
+        self._meanwhile: Callable[[], None] = _nothing
 
-    def open(self) -> None:
-        """A producer of our id: whoever had it before is fenced, its open transaction aborted."""
+    def open(self, meanwhile: Callable[[], None] | None = None) -> None:
+        """A producer of our id: whoever had it before is fenced, its open transaction aborted.
+
+        `meanwhile` is called every so often while Kafka takes long to answer, from now on.
+        """
+        self._meanwhile = meanwhile or self._meanwhile
         self._producer = self._factory()
         self._patiently("init_transactions", self._producer.init_transactions, retry_all=True)
 
     def close(self) -> None:
         """Drop the producer; no transaction is open."""
         self._producer = None
+        self._aside.close()
+
+    def lost(self, why: str) -> None:
+        """The producer's id is gone. Once that is an outage's doing, soon again it is a twin's."""
+        now = time.monotonic()
+        if self._lost_at is not None and now - self._lost_at < TWIN_WITHIN_S:
+            raise Fenced(f"our transactional id was taken twice in a short time: {why}")
+        self._lost_at = now
 
     def reopen(self) -> None:
         """After `InDoubt`: a new producer, same id."""
-        now = time.monotonic()
-        if self._lost_at is not None and now - self._lost_at < TWIN_WITHIN_S:
-            raise Fenced("our transactional id was taken twice in a short time: it has a twin")
-        self._lost_at = now
         if self._producer is not None:
             self._producer.purge()
         self.open()
@@ -130,9 +141,11 @@ class Transactor:
                     raise
 
     def _abort(self, error: KafkaError) -> None:
-        """Leave the failed transaction; raises InDoubt or Fenced when that is not possible."""
-        if error.code() in _NOT_A_MEMBER:
-            raise Fenced(f"another process has our group instance id: {error.str()}")
+        """Leave the failed transaction; raises InDoubt when that is not possible.
+
+        That somebody has our group instance id may be our own old view of ourselves after an
+        outage. The consumer knows better: its heartbeats end the stage when it is so.
+        """
         if error.fatal() or error.code() in _LOST_ID:
             raise InDoubt(error.str())
         try:
@@ -147,7 +160,7 @@ class Transactor:
         give_up_at = time.monotonic() + self._patience_s
         while True:
             try:
-                call(CALL_TIMEOUT_S)
+                self._aside.run(lambda: call(CALL_TIMEOUT_S), self._meanwhile, MEANWHILE_EVERY_S)
                 return
             except KafkaException as exception:
                 error: KafkaError = exception.args[0]
@@ -157,8 +170,13 @@ class Transactor:
                 if time.monotonic() > give_up_at or self._giving_up():
                     raise BrokerUnavailable(f"{name} got no answer: {error.str()}") from exception
                 LOG.warning("%s is repeated: %s", name, error.str())
+                self._meanwhile()
                 time.sleep(0.05)
 
     def _current(self) -> Producer:
         assert self._producer is not None
         return self._producer
+
+
+def _nothing() -> None:
+    pass

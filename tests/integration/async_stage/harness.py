@@ -83,7 +83,8 @@ class Lane:
 
     def send(self, numbers: Iterable[int], partition: int | None = None) -> list[bytes]:
         """One message per number; its key is its number."""
-        producer = clients.producer(self.bootstrap)
+        # An idempotent producer needs half a second before its first record.
+        producer = clients.producer(self.bootstrap, **{"enable.idempotence": False})
         keys = []
         for number in numbers:
             key = str(number).encode()

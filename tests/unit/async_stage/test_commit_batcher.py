@@ -69,5 +69,6 @@ def test_results_of_a_lost_partition_are_forgotten() -> None:
     for offset in range(3):
         batcher.add(result(offset, ours))
         batcher.add(result(offset + 10, theirs))
-    assert batcher.drop(lambda each: each.entry.partition is theirs) == 3
+    removed = batcher.remove(lambda each: each.entry.partition is theirs)
+    assert offsets(removed) == [10, 11, 12]
     assert offsets(batcher.take(0.0)) == [0, 1, 2]

@@ -1,0 +1,71 @@
+"""The broker goes away under load and comes back: no message lost, no call paid again."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from ops.local.kafka import LocalKafka
+from tests.integration.async_stage.harness import Lane, exactly_once
+from tests.integration.async_stage.processes import Fleet
+from tests.support.kafka import Topics
+from tests.support.wait import until
+
+pytestmark = pytest.mark.kafka
+
+
+@pytest.fixture(scope="module")
+def own_broker(kafka: LocalKafka, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalKafka]:
+    """One that may be stopped; `kafka` is asked for only to skip or fail like the others."""
+    with LocalKafka(tmp_path_factory.mktemp("own-kafka")) as broker:
+        yield broker
+
+
+@pytest.fixture
+def lane(own_broker: LocalKafka) -> Lane:
+    return Lane(Topics(own_broker.bootstrap))
+
+
+def under_load(lane: Lane, fleet: Fleet, outage: Callable[[], None], messages: int) -> None:
+    sent = lane.send(range(messages))
+    process = fleet.start(0)
+    fleet.until_calls(messages // 4)
+    outage()
+    reader = lane.reader()
+    reader.until(messages, timeout_s=90)
+    exactly_once(sent, reader.to_the_end())
+    assert process.poll() is None, "the same process went through it"
+    assert fleet.repeated() == 0
+    assert fleet.terminate(0) == 0
+
+
+@pytest.mark.parametrize("how", ["stop", "kill"])
+def test_a_broker_restarted_under_load(
+    lane: Lane, fleet: Callable[..., Fleet], own_broker: LocalKafka, how: str
+) -> None:
+    def outage() -> None:
+        getattr(own_broker, how)()
+        own_broker.start()
+
+    under_load(lane, fleet(seconds=(0.3, 0.6)), outage, messages=200)
+
+
+@pytest.mark.long
+def test_a_coordinator_away_for_longer_than_a_transaction_may_take(
+    lane: Lane, fleet: Callable[..., Fleet], own_broker: LocalKafka
+) -> None:
+    """20 s: the transaction has timed out and so has our membership, and we are still alone."""
+    it = fleet(seconds=(0.3, 0.6))
+
+    def outage() -> None:
+        own_broker.stop()
+        away(20)
+        own_broker.start()
+
+    under_load(lane, it, outage, messages=400)
+
+
+def away(seconds: float) -> None:
+    import time
+
+    end = time.monotonic() + seconds
+    until(lambda: time.monotonic() > end, seconds + 5)
