@@ -110,9 +110,11 @@ def root(
     Every command that reports takes [bold]--json[/]. Exit codes: 0 true, 1 false, 2 bad input or
     configuration, 3 something it needs is down.
     """  # fmt: skip
-    from ops.logs import set_up_logging
+    from ops.logs import only_ours, set_up_logging
 
     set_up_logging(verbose or None, None if verbose else "WARNING")
+    if not verbose:
+        only_ours()
 
 
 def _use_local_stack() -> None:
@@ -182,7 +184,7 @@ def as_failure(error: Exception) -> Failure:
 BAD_INPUTS = frozenset(
     {
         "topologies.SettingsError", "topologies.InputSetChanged", "streams.PackError", "streams.UnknownPackError",
-        "streams.Misconfigured", "sinks.BadQuestion", "sinks.SchemaError",
+        "streams.Misconfigured", "streams.CaseError", "sinks.BadQuestion", "sinks.SchemaError",
     }
 )  # fmt: skip
 DEPENDENCIES = frozenset(

@@ -54,6 +54,14 @@ def set_up_logging(verbose: bool | None = None, level: int | str | None = None) 
     logging.captureWarnings(True)
 
 
+def only_ours() -> None:
+    """For a command at a terminal: libraries repeat at length what it says in one line."""
+    for handler in logging.root.handlers:
+        handler.addFilter(
+            lambda line: line.levelno >= logging.ERROR or line.name.split(".")[0] in OURS
+        )
+
+
 def extras(record: logging.LogRecord) -> dict[str, Any]:
     """The fields given through `extra` that may be shown, ids first."""
     given = {

@@ -36,7 +36,9 @@ def list_letters(
       refund-bench dead-letters list --topic complaints --json | jq '.items[].error'
     """
     from ops.dead_letter_desk import letters
+    from ops.reachable import need_kafka
 
+    need_kafka()
     items = [
         held.as_json()
         for held in letters()
@@ -63,9 +65,11 @@ def show(identifier: Id, as_json: Json = False) -> None:
       refund-bench dead-letters show intake:complaints-3-17 --json | jq -r .value > repaired.json
     """
     from ops.dead_letter_desk import find, opened
+    from ops.reachable import need_kafka
     from topologies.settings import Settings
 
     key = Settings.from_environment().installation_key
+    need_kafka()
     held = find(identifier)
     value = opened(held, key)
     try:
@@ -112,9 +116,11 @@ def replay(
     from datetime import UTC, datetime
 
     from ops import dead_letter_desk as desk
+    from ops.reachable import need_kafka
     from topologies.settings import Settings
 
     settings = Settings.from_environment()
+    need_kafka()
     held = desk.find(identifier)
     now = datetime.now(UTC)
     if file:

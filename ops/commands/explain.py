@@ -27,8 +27,10 @@ def explain(
       refund-bench explain order-1840 --json | jq '.grievances[] | {category, ruling, votes}'
     """
     from ops.explanation import explanation
+    from ops.reachable import need_kafka
     from ops.trail import find, read_trail
 
+    need_kafka()
     entries = find(identifier)
     if not entries:
         unknown(identifier)

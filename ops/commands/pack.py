@@ -37,11 +37,13 @@ def check(
     folder = folder.parent if folder.name == "pack.toml" else folder
     if not (folder / "pack.toml").is_file():
         refuse(f"{path}: holds no pack.toml", "name the folder that holds pack.toml")
-    problems: list[str] = []
+    problems = loader.check_pack(folder.resolve())
     found: dict[str, Any] = {"policy": None, "version": None, "hash": None}
     try:
         loaded = loader.load_pack(folder.resolve())
-        problems = list(getattr(loader, "check_pack", lambda _: [])(folder.resolve()) or [])
+    except loader.PackError:
+        pass  # among the problems
+    else:
         found = {
             "policy": loaded.pack.policy,
             "version": loaded.pack.version,
@@ -49,8 +51,6 @@ def check(
             "categories": len(loaded.pack.categories),
             "seats": len(loaded.pack.bench.seats),
         }
-    except loader.PackError as error:
-        problems = [str(error)]
 
     def tell() -> None:
         for problem in problems:

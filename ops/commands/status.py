@@ -27,8 +27,10 @@ def status(
       refund-bench status d-4f0c1b2a9d8e7f6a5b4c3d2e
       refund-bench status order-1840 --json | jq .status
     """
+    from ops.reachable import need_kafka
     from ops.trail import complaints_of, find
 
+    need_kafka()
     entries = find(identifier)
     if not entries:
         filed = complaints_of(identifier)

@@ -51,6 +51,7 @@ def submit(
     raw = read_input(file)
     from datetime import UTC, datetime
 
+    from ops.reachable import need_kafka
     from ops.submitting import submit as send
     from ops.validation import check
     from topologies.settings import Settings
@@ -65,6 +66,7 @@ def submit(
     for kind, problems in (("rejected", errors), ("warning", warnings)):
         for one in problems:
             note(f"{kind} {file}:{one.line}: {one.field or 'line'} {one.problem}; {one.remedy}")
+    need_kafka()
     filed = send(items, settings.installation_key, inline)
 
     def tell() -> None:

@@ -25,9 +25,11 @@ def create(as_json: Json = False) -> None:
       refund-bench topics create
       REFUND_BENCH_BROKER=kafka:9092 REFUND_BENCH_REPLICATION=3 refund-bench topics create --json
     """
+    from ops.reachable import need_kafka
     from topologies import clients
     from topologies.topic_admin import create_topics
 
+    need_kafka()
     created = create_topics()
 
     def tell() -> None:
@@ -50,9 +52,11 @@ def describe(as_json: Json = False) -> None:
       refund-bench topics describe
       refund-bench topics describe --json | jq '.differences'
     """
+    from ops.reachable import need_kafka
     from topologies import clients
     from topologies.topic_admin import as_row, describe_topics
 
+    need_kafka()
     found, differences = describe_topics()
 
     def tell() -> None:
