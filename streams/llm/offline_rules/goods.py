@@ -114,6 +114,36 @@ def mark(tokens: Sequence[Token], lines: Sequence[Line]) -> tuple[Token, ...]:
     )
 
 
+_BARE = frozenset({
+    "the", "a", "an", "my", "our", "of", "one", "two", "both", "also", "even", "some", "all",
+})  # fmt: skip
+
+
+def join_lists(clauses: Sequence[tuple[Token, ...]]) -> tuple[tuple[Token, ...], ...]:
+    """Clauses that only name goods, put together with the clause that says what is the matter with them:
+    "the raita, two naans and the dal were missing"."""
+    joined: list[tuple[Token, ...]] = []
+    waiting: tuple[Token, ...] = ()
+    for clause in clauses:
+        if _names_goods_only(clause):
+            if not waiting and joined and any(ITEM in t.marks for t in joined[-1][-2:]):
+                joined[-1] += clause
+            else:
+                waiting += clause
+        else:
+            joined.append(waiting + clause)
+            waiting = ()
+    if waiting:
+        joined = [*joined[:-1], joined[-1] + waiting] if joined else [waiting]
+    return tuple(joined)
+
+
+def _names_goods_only(clause: Sequence[Token]) -> bool:
+    return any(ITEM in t.marks for t in clause) and all(
+        ITEM in t.marks or NUMBER in t.marks or t.word in _BARE for t in clause
+    )
+
+
 def mentions(tokens: Sequence[Token], lines: Sequence[Line]) -> tuple[Mention, ...]:
     """The lines a clause names, in its order, each once."""
     found: list[Mention] = []

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from schemas.grievance import LeftOutKind
-from streams.llm.offline_rules.lexicon import Heard, Lexicon
-from streams.llm.offline_rules.patterns import Hit, Phrase, best, render
+from streams.llm.offline_rules.claims import Said, across, claims_in, grouped_in, in_sentence
+from streams.llm.offline_rules.lexicon import Lexicon
+from streams.llm.offline_rules.patterns import Phrase, render
 from streams.llm.offline_rules.tokens import Clause, Statement, Token
 from streams.llm.offline_rules.vocabulary import (
     DEMAND,
@@ -18,54 +19,17 @@ from streams.llm.offline_rules.vocabulary import (
 from streams.screening import rules_in
 
 
-@dataclass(frozen=True)
-class Said:
-    """A clause that makes a claim."""
-
-    category: Heard
-    clause: Clause
-    statement: int
-    weight: int
-    demanding: bool = False
-    """The claim stands inside a demand: "refund me for the missing raita"."""
-
-
 @dataclass
 class Ears:
     """Everything heard in a complaint, in its order."""
 
     claims: list[Said] = field(default_factory=list)
     left_out: list[tuple[LeftOutKind, Clause]] = field(default_factory=list)
-    demands: list[tuple[Said, Clause]] = field(default_factory=list)
 
 
 def any_of(phrases: Sequence[Phrase], tokens: Sequence[Token]) -> bool:
     line = render(tokens)
     return any(phrase.find(line, tokens) for phrase in phrases)
-
-
-def _allowed(category: Heard, line: str, tokens: Sequence[Token]) -> bool:
-    return not any(phrase.regex.search(line) for phrase in category.unless)
-
-
-def claims_in(clause: Clause, statement: int, categories: Sequence[Heard]) -> list[Said]:
-    """The claims of a clause: the phrase that says most wins its words; another claim needs words of its own."""
-    line = render(clause)
-    hits: list[tuple[Heard, Hit]] = []
-    for category in categories:
-        if not _allowed(category, line, clause):
-            continue
-        hit = best((*category.strong, *category.whole_order), line, clause)
-        if hit:
-            hits.append((category, hit))
-    taken: set[int] = set()
-    found: list[Said] = []
-    for category, hit in sorted(hits, key=lambda pair: -pair[1].weight):
-        if taken & set(hit.literals):
-            continue
-        taken |= set(hit.literals)
-        found.append(Said(category, clause, statement, hit.weight))
-    return found
 
 
 def left_out_kind(clause: Clause) -> LeftOutKind | None:
@@ -100,17 +64,18 @@ def listen(text: str, found: Sequence[Statement], lexicon: Lexicon) -> Ears:
     """Sort every clause of the complaint into claims and what is left out."""
     ears = Ears()
     words = [token for statement in found for token in statement.words]
-    ungrouped = [c for c in lexicon.categories if not c.words.group]
     for number, statement in enumerate(found):
         if not _is_greeting(statement.words):
-            _hear(ears, text, number, statement, words, ungrouped, lexicon)
+            _hear(ears, text, number, statement, words, lexicon)
     return ears
 
 
 def _hear(
     ears: Ears, text: str, number: int, statement: Statement, words: Sequence[Token],
-    ungrouped: Sequence[Heard], lexicon: Lexicon,
+    lexicon: Lexicon,
 ) -> None:  # fmt: skip
+    single = [category for category in lexicon.categories if not category.words.group]
+    grouped = [category for category in lexicon.categories if category.words.group]
     start, end = statement.span
     other = _other_order(statement, words)
     instructed = bool(rules_in(text[start : min(end + 1, len(text))]))
@@ -125,16 +90,19 @@ def _hear(
             kinds.append("other_order" if is_other else "instruction")
             claimed.append(False)
             continue
-        said = claims_in(clause, number, ungrouped) + grouped_in(clause, number, lexicon)
+        said = claims_in(clause, number, single) + grouped_in(clause, number, grouped)
         if said and is_demand(clause):
             said = [Said(s.category, s.clause, s.statement, s.weight, True) for s in said]
         found += said
         claimed.append(bool(said))
         kinds.append(None if said else left_out_kind(clause))
-    if not found and not any(k in ("instruction", "other_order") for k in kinds):
-        found = _whole_sentence(statement, number, ungrouped)
-        if found and not any(kinds):
+    if not any(kind in ("instruction", "other_order") for kind in kinds):
+        whole = in_sentence(found, statement, number, single)
+        if not found and whole and not any(kinds):
             claimed = [True] * len(claimed)
+        found = whole
+        if any(grouped) and (told := across(statement, number, grouped)):
+            found.append(Said(told.category, told.clause, number, 6))
     ears.claims += found
     ears.left_out += _leave_out(statement, kinds, claimed, bool(found))
 
@@ -145,29 +113,6 @@ def _instructs(text: str, clause: Clause, statement: Statement) -> bool:
     rest = text[clause[0].start : min(end + 1, len(text))]
     following = text[clause[-1].end : min(end + 1, len(text))]
     return bool(rules_in(rest)) and not (set(rules_in(rest)) <= set(rules_in(following)))
-
-
-def _whole_sentence(statement: Statement, number: int, categories: Sequence[Heard]) -> list[Said]:
-    tokens = statement.words
-    line = render(tokens)
-    for category in categories:
-        if _allowed(category, line, tokens) and (hit := best(category.sentence, line, tokens)):
-            return [Said(category, tokens, number, hit.weight)]
-    return []
-
-
-def grouped_in(clause: Clause, statement: int, lexicon: Lexicon) -> list[Said]:
-    """Signs of the categories of which the whole text can mean only one; decided in `reader`."""
-    line = render(clause)
-    found: list[Said] = []
-    for category in lexicon.categories:
-        if not category.words.group or not _allowed(category, line, clause):
-            continue
-        strong = sum(1 for phrase in category.strong if phrase.find(line, clause))
-        weak = sum(1 for phrase in category.weak if phrase.find(line, clause))
-        if strong or weak:
-            found.append(Said(category, clause, statement, 3 * min(strong, 2) + min(weak, 2)))
-    return found
 
 
 def _leave_out(

@@ -57,6 +57,8 @@ class CategoryWords(Part):
     """Counts only within a group, beside other signs."""
     sentence: tuple[str, ...] = ()
     """Tried on a whole sentence where no clause of it says anything."""
+    outweighs: tuple[str, ...] = ()
+    """Tried on a whole sentence, and believed over what a clause of it says with fewer words."""
     unless: tuple[str, ...] = ()
     whole_order: tuple[str, ...] = ()
     """Says that the claim is about the whole order."""
@@ -82,6 +84,7 @@ class Heard:
     strong: tuple[Phrase, ...]
     weak: tuple[Phrase, ...]
     sentence: tuple[Phrase, ...]
+    outweighs: tuple[Phrase, ...]
     unless: tuple[Phrase, ...]
     whole_order: tuple[Phrase, ...]
 
@@ -126,6 +129,7 @@ def _compiled(raw: bytes) -> Lexicon:
                 strong=compile_all(words.strong),
                 weak=compile_all(words.weak),
                 sentence=compile_all(words.sentence),
+                outweighs=compile_all(words.outweighs),
                 unless=compile_all(words.unless),
                 whole_order=compile_all(words.whole_order),
             )

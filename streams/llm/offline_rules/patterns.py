@@ -129,7 +129,8 @@ def compile_phrase(source: str) -> Phrase:
             pieces.append("((?:" + "|".join(_word(option) for option in options) + ")) ")
     if not parts:
         raise ValueError(f"phrase {source!r} has no word")
-    negated = any(option in source for option in ("{no}", "nothing", "nobody", "no-one"))
+    words = {option for element in source.split() for option in element.split("|")}
+    negated = bool(words & {"{no}", "nothing", "nobody", "noone", *NEGATIONS})
     return Phrase(source, re.compile(edges[0] + "".join(pieces) + edges[1]), parts, negated)
 
 

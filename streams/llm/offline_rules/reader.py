@@ -7,8 +7,9 @@ from typing import Any, Literal
 from schemas.grievance import LeftOutKind
 from streams.conditions import holds
 from streams.facts import facts
-from streams.llm.offline_rules.goods import Line, lines_of, mark, mentions, quantity
-from streams.llm.offline_rules.hearing import Said, any_of, left_out_kind, listen
+from streams.llm.offline_rules.claims import Said
+from streams.llm.offline_rules.goods import Line, join_lists, lines_of, mark, mentions, quantity
+from streams.llm.offline_rules.hearing import any_of, left_out_kind, listen
 from streams.llm.offline_rules.lexicon import Lexicon, lexicon
 from streams.llm.offline_rules.tokens import Clause, Statement, Token, span, statements
 from streams.llm.port import DraftGrievance, DraftLeftOut, ExtractionDraft, ExtractionTask
@@ -62,8 +63,9 @@ def read(task: ExtractionTask) -> ExtractionDraft:
 
 
 def _marked(statement: Statement, lines: Sequence[Line]) -> Statement:
+    """The sentence with its goods marked, and lists of goods kept in one clause."""
     return Statement(
-        tuple(mark(clause, lines) for clause in statement.clauses), statement.is_question
+        join_lists([mark(clause, lines) for clause in statement.clauses]), statement.is_question
     )
 
 
@@ -91,13 +93,22 @@ def _about(
             return [_counted(claim, wider, lines[0], False)]
     if not named:
         return [Found(claim)]
-    return [_counted(claim, wider, mention.line, is_named) for mention in named]
+    if len(named) == 1:
+        return [_counted(claim, wider, named[0].line, is_named)]
+    ends = [0, *(mention.end for mention in named)]
+    parts = [claim.clause[start : m.end] for start, m in zip(ends, named, strict=False)]
+    return [
+        _counted(claim, part, mention.line, is_named, part)
+        for part, mention in zip(parts, named, strict=True)
+    ]
 
 
-def _counted(claim: Said, wider: Sequence[Token], line: Line | None, named: bool) -> Found:
+def _counted(
+    claim: Said, wider: Sequence[Token], line: Line | None, named: bool, near: Sequence[Token] = ()
+) -> Found:
     if line is None:
         return Found(claim, named=named)
-    units, said = quantity(claim.clause, wider, line, claim.category.words.counts_received)
+    units, said = quantity(near or claim.clause, wider, line, claim.category.words.counts_received)
     return Found(claim, line, units, said, named=named)
 
 

@@ -3,13 +3,13 @@
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 NUMBERS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
     "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "twenty": 20, "thirty": 30, "forty": 40,
     "fifty": 50, "single": 1, "both": 2, "couple": 2, "pair": 2, "dozen": 12, "ek": 1, "dono": 2,
-    "teen": 3, "char": 4, "chaar": 4, "paanch": 5, "panch": 5, "chhe": 6, "saat": 7, "aath": 8,
+    "do": 2, "teen": 3, "char": 4, "chaar": 4, "paanch": 5, "panch": 5, "chhe": 6, "saat": 7, "aath": 8,
 }  # fmt: skip
 
 NUMBER, CLOCK, MONEY, DURATION, WEIGHT, ITEM = "#", "@", "$", "~", "%", "¤"
@@ -80,9 +80,11 @@ class Token:
     @property
     def number(self) -> int | None:
         """The count the token names, or None."""
+        if NUMBER not in self.marks:
+            return None
         if self.word in NUMBERS:
             return NUMBERS[self.word]
-        return int(self.word) if NUMBER in self.marks and self.word.isdecimal() else None
+        return int(self.word) if self.word.isdecimal() and len(self.word) < 6 else None
 
 
 Clause = tuple[Token, ...]
@@ -116,8 +118,21 @@ def tokenise(text: str) -> list[Token]:
         elif word == "cannot":
             found += [Token("can", start, end), Token("not", start, end)]
         else:
-            found.append(Token(word, start, end, NUMBER if word in NUMBERS else ""))
-    return found
+            found.append(
+                Token(word, start, end, NUMBER if word in NUMBERS and word != "do" else "")
+            )
+    return [_hindi_two(token, found[i + 1 : i + 2]) for i, token in enumerate(found)]
+
+
+def _hindi_two(token: Token, following: Sequence[Token]) -> Token:
+    """ "do" is a number in Hindi where what follows says so: "do hi mile", "do baar"."""
+    if (
+        token.word == "do"
+        and following
+        and following[0].word in {"hi", "baar", "mile", "aaye", "plate", "box"}
+    ):
+        return replace(token, marks=NUMBER)
+    return token
 
 
 def _split(tokens: Sequence[Token], ends: frozenset[str]) -> list[list[Token]]:
