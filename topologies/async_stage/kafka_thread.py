@@ -27,7 +27,7 @@ LOG = logging.getLogger("refund_bench.async_stage")
 _IDLE_POLL_S: Final = 0.25
 _BUSY_WAIT_S: Final = 0.01
 _FULL_WAIT_S: Final = 0.05
-_HEARTBEATS_S: Final = 2.5
+_HEARTBEATS_S: Final = 1.5  # one heartbeat a second, and its answer
 _OBSERVE_EVERY_S: Final = 1.0
 
 Inbox = queue.SimpleQueue[Result | None]

@@ -1,5 +1,6 @@
 """The broker goes away under load and comes back: no message lost, no call paid again."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -38,7 +39,7 @@ def under_load(lane: Lane, fleet: Fleet, outage: Callable[[], None], messages: i
     assert fleet.terminate(0) == 0
 
 
-@pytest.mark.parametrize("how", ["stop", "kill"])
+@pytest.mark.parametrize("how", ["stop", pytest.param("kill", marks=pytest.mark.long)])
 def test_a_broker_restarted_under_load(
     lane: Lane, fleet: Callable[..., Fleet], own_broker: LocalKafka, how: str
 ) -> None:
@@ -65,7 +66,5 @@ def test_a_coordinator_away_for_longer_than_a_transaction_may_take(
 
 
 def away(seconds: float) -> None:
-    import time
-
     end = time.monotonic() + seconds
     until(lambda: time.monotonic() > end, seconds + 5)

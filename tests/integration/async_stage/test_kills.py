@@ -50,20 +50,27 @@ def test_kill_9_at_the_commit(lane: Lane, fleet: MakeFleet, when: str) -> None:
 def test_two_processes_with_one_name_the_older_exits_as_fenced(
     lane: Lane, fleet: MakeFleet
 ) -> None:
-    sent = lane.send(range(300))
+    sent = lane.send(range(200))
     it = fleet(seconds=(0.2, 0.4))
     older = it.start(0)
     it.until_calls(20)
     newer = it.start(0)
     assert older.wait(30) == 4
     reader = lane.reader()
-    reader.until(300)
+    reader.until(200)
     exactly_once(sent, reader.to_the_end())
     assert newer.poll() is None
     assert it.terminate(0) == 0
 
 
-@pytest.mark.parametrize("moment", ["in a call", "before the commit", "after the commit"])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "before the commit",
+        pytest.param("in a call", marks=pytest.mark.long),
+        pytest.param("after the commit", marks=pytest.mark.long),
+    ],
+)
 def test_a_frozen_process_that_wakes_after_its_partitions_moved_writes_nothing(
     lane: Lane, fleet: MakeFleet, moment: str
 ) -> None:
@@ -95,7 +102,7 @@ def is_stopped(pid: int) -> bool:
 
 def test_sigterm_finishes_what_runs_and_exits_0(lane: Lane, fleet: MakeFleet) -> None:
     sent = lane.send(range(80))
-    it = fleet(seconds=(0.5, 1.0))
+    it = fleet(seconds=(0.3, 0.6))
     it.start(0)
     it.until_calls(30)
     assert it.terminate(0) == 0

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.kafka
 
 
 def test_scaling_from_one_to_four_to_two_under_load(lane: Lane) -> None:
-    sent = lane.send(range(800))
+    sent = lane.send(range(600))
     calls: list[bytes] = []
 
     async def handler(message: Message) -> list[Output]:
@@ -34,11 +34,11 @@ def test_scaling_from_one_to_four_to_two_under_load(lane: Lane) -> None:
     reader.until(60)
     runs += [start(each) for each in stages[1:]]
     until(lambda: all(each.metrics.partitions == 1 for each in stages), 30)
-    reader.until(300)
+    reader.until(200)
     for run in runs[2:]:
         run.stop()
     until(lambda: all(each.metrics.partitions == 2 for each in stages[:2]), 30)
-    reader.until(800)
+    reader.until(600)
     for run in runs[:2]:
         run.stop()
     exactly_once(sent, reader.to_the_end())
