@@ -1,11 +1,12 @@
 """`refund-bench`: the root of the command line.
 
-Commands load when they are asked for, so that help and `price` answer at once. Exceptions become
-exit codes here and nowhere else.
+Commands load when they are asked for, so that help and `price` answer at once. What goes wrong in any
+of them ends here, and `ops.failures` says what it means.
 """
 
 import importlib
 import importlib.util
+import inspect
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from ops.commands.reply import BAD_INPUT, BUG, DEPENDENCY_DOWN, Failure, note, write_json
+from ops.failures import report
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ class Commands(TyperGroup):
             _use_local_stack()
         command = get_command(importlib.import_module(_module(name)).app)
         command.name = name
+        _reflow(command)
         return name, command, rest
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **options: Any) -> Any:
@@ -106,9 +108,11 @@ def root(
     """Refund Bench splits a complaint into checkable grievances, has independent judges rule on each,
     pays what was upheld exactly once, and hands the rest to a person.
 
-    Start with [bold]refund-bench demo[/]; then [bold]refund-bench up[/] in one terminal and the rest in another.
-    Every command that reports takes [bold]--json[/]. Exit codes: 0 true, 1 false, 2 bad input or
-    configuration, 3 something it needs is down.
+    Start with [bold]refund-bench demo[/].
+    Then [bold]refund-bench up[/] in one terminal, and the others in a second.
+
+    Every command that reports takes [bold]--json[/]: one object on stdout.
+    Exit codes: 0 true, 1 false, 2 bad input or configuration, 3 something is down.
     """  # fmt: skip
     from ops.logs import only_ours, set_up_logging
 
@@ -117,98 +121,19 @@ def root(
         only_ours()
 
 
+def _reflow(command: Any) -> None:
+    """Let a terminal of any width break the help's paragraphs; indented lines (examples) stay lines."""
+    paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
+    command.help = "\n\n".join(p if p.startswith(" ") else p.replace("\n", " ") for p in paragraphs)
+    for one in getattr(command, "commands", {}).values():
+        _reflow(one)
+
+
 def _use_local_stack() -> None:
     """Take the addresses of `refund-bench up` where none are set."""
     from ops.local.environment import load_local_environment
 
     load_local_environment()
-
-
-def report(error: Exception, as_json: bool, verbose: bool = False) -> int:
-    """Say what went wrong, once, and give the exit code."""
-    failure = as_failure(error)
-    if failure.code == BUG or verbose:
-        import orjson
-
-        from ops.logs import failure as told
-
-        note(orjson.dumps(told(error), option=orjson.OPT_INDENT_2).decode())
-    if failure.problem:
-        note(f"refund-bench: {failure}")
-    if as_json:
-        write_json(
-            {
-                "ok": False,
-                "error": failure.problem,
-                "remedy": failure.remedy,
-                "exit_code": failure.code,
-                **failure.details,
-            }
-        )
-    return failure.code
-
-
-def as_failure(error: Exception) -> Failure:
-    """What an exception means to whoever ran the command. Looks at names, so that nothing is imported for it."""
-    if isinstance(error, Failure):
-        return error
-    names = {f"{kind.__module__.split('.')[0]}.{kind.__name__}" for kind in type(error).__mro__}
-    if "typer.NoArgsIsHelpError" in names:
-        note(str(error))
-        return Failure("", code=BAD_INPUT)
-    if "typer.ClickException" in names:
-        context = getattr(error, "ctx", None)
-        usage = f"see `{context.command_path} --help`" if context else "see `refund-bench --help`"
-        return Failure(error.format_message().rstrip("."), usage)  # type: ignore[attr-defined]
-    if "typer.Abort" in names:
-        return Failure("stopped", code=BAD_INPUT)
-    if names & BAD_INPUTS:
-        return Failure(str(error))
-    if "cimpl.KafkaException" in names:
-        return _kafka(error)
-    if "clickhouse_connect.Error" in names:
-        return Failure(
-            f"ClickHouse cannot answer: {error}",
-            "check REFUND_BENCH_CLICKHOUSE, or start `refund-bench up`",
-            DEPENDENCY_DOWN,
-        )
-    if names & DEPENDENCIES:
-        return Failure(str(error), code=DEPENDENCY_DOWN)
-    return Failure(
-        f"a fault in refund-bench itself ({type(error).__name__})",
-        "the place is above; please report it",
-        BUG,
-    )
-
-
-BAD_INPUTS = frozenset(
-    {
-        "topologies.SettingsError", "topologies.InputSetChanged", "streams.PackError", "streams.UnknownPackError",
-        "streams.Misconfigured", "streams.CaseError", "sinks.BadQuestion", "sinks.SchemaError",
-    }
-)  # fmt: skip
-DEPENDENCIES = frozenset(
-    {
-        "ops.DependencyMissing", "ops.StartFailed", "sinks.ClickHouseAway", "streams.GatewayUnavailable",
-        "builtins.ConnectionError", "builtins.TimeoutError", "ops.Unfinished",
-    }
-)  # fmt: skip
-
-
-def _kafka(error: Exception) -> Failure:
-    """Kafka's error; a topic that is not there is a matter of configuration, the rest means it is down."""
-    import os
-
-    cause: Any = error.args[0] if error.args else error
-    words = cause.str() if hasattr(cause, "str") else str(error)
-    if hasattr(cause, "name") and cause.name() in ("UNKNOWN_TOPIC_OR_PART", "_UNKNOWN_TOPIC"):
-        return Failure(f"Kafka has no such topic: {words}", "run `refund-bench topics create`")
-    broker = os.environ.get("REFUND_BENCH_BROKER") or "127.0.0.1:9092 (the default)"
-    return Failure(
-        f"Kafka at {broker}: {words}",
-        "start `refund-bench up`, or set REFUND_BENCH_BROKER",
-        DEPENDENCY_DOWN,
-    )
 
 
 def main() -> None:

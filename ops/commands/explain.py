@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ops.commands.reply import Json, answer, commands, visible
+from ops.commands.reply import Json, answer, commands, console, visible
 from ops.commands.status import unknown
 
 app = commands()
@@ -40,9 +40,7 @@ def explain(
 
 
 def _show(found: dict[str, Any]) -> None:
-    from rich.console import Console
-
-    Console(soft_wrap=False).print(tree(found))
+    console().print(tree(found))
 
 
 def tree(found: dict[str, Any]) -> Any:
@@ -102,7 +100,7 @@ def _grievance(root: Any, grievance: dict[str, Any], currency: str | None) -> No
         node.add(_text(f"count: {count}; confidence {grievance['confidence']:.2f}, closed by {grievance['closed_by']}"))  # fmt: skip
     if line:
         worth = _money(line["amount_minor"], currency)
-        held = line.get("amount_if_upheld_minor", 0)
+        held = line["amount_if_upheld_minor"] if line["disposition"] == "person" else 0
         open_part = f", {_money(held, currency)} if a person upholds it" if held else ""
         node.add(
             _text(f"price: {worth}{open_part}; {line['disposition']}; {line['basis']}", "green")

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ops.commands.reply import Json, answer, commands, refuse, say, visible
+from ops.commands.reply import Json, answer, commands, console, refuse, say, visible
 
 app = commands()
 
@@ -80,7 +80,6 @@ def _moment(said: str, time_zone: str) -> datetime | None:
 
 
 def _table(found: dict[str, Any], about: str) -> None:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -89,5 +88,5 @@ def _table(found: dict[str, Any], about: str) -> None:
         table.add_column(column, overflow="fold")
     for row in found["rows"]:
         table.add_row(*(Text("" if value is None else visible(str(value))) for value in row))
-    Console().print(table)
+    console().print(table)
     say(f"{len(found['rows'])} rows; days are {found['time_zone']}'s")

@@ -68,6 +68,13 @@ def say(text: str = "") -> None:
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding) + "\n")
 
 
+def console() -> Any:
+    """For trees and tables on stdout; a pipe gets wide lines."""
+    from rich.console import Console
+
+    return Console(width=None if sys.stdout.isatty() else 200, emoji=False)
+
+
 def note(text: str) -> None:
     """Progress or a remark, on stderr."""
     sys.stderr.write(text.encode("utf-8", "replace").decode() + "\n")

@@ -10,10 +10,18 @@ import orjson
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from ops.cli import COMMANDS, as_failure, report
+from ops.bounded_read import Unfinished
+from ops.cli import COMMANDS
 from ops.commands.reply import Failure, visible
+from ops.failures import as_failure, report
 from ops.local.errors import DependencyMissing, StartFailed
-from streams.policies.loader import PackError
+from sinks.migrate import SchemaBehind
+from sinks.query import BadQuestion
+from sinks.writer import ClickHouseAway
+from streams.dry_run import CaseError
+from streams.llm.port import Misconfigured
+from streams.payments.port import GatewayUnavailable
+from streams.policies.loader import PackError, UnknownPackError
 from tests.unit.cli.calling import Cli
 from topologies.quix_app import InputSetChanged
 from topologies.settings import SettingsError
@@ -86,6 +94,14 @@ def kafka_error(code: int) -> KafkaException:
         (kafka_error(KafkaError.UNKNOWN_TOPIC_OR_PART), 2),
         (DependencyMissing("no java"), 3),
         (StartFailed("gateway did not come up"), 3),
+        (UnknownPackError("policy 'x' is not loaded"), 2),
+        (Misconfigured("provider 'x' is not known"), 2),
+        (CaseError("complaint: is missing"), 2),
+        (BadQuestion("there is no query 'x'"), 2),
+        (SchemaBehind("run the migrations"), 2),
+        (ClickHouseAway("refused", 1.0), 3),
+        (GatewayUnavailable("refused"), 3),
+        (Unfinished("12 partitions"), 3),
         (ConnectionRefusedError("refused"), 3),
         (TimeoutError("late"), 3),
         (RuntimeError("a customer's words"), 70),
