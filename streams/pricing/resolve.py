@@ -55,7 +55,9 @@ def _cap_ceilings(
         extras[want.scope] = max(extras.get(want.scope, 0), want.ceiling)
     left = record.available
     if left is not None:
-        left = max(0, left - sum(amount for scope, amount in amounts.items() if _of_order(scope)))
+        left = max(
+            0, left - sum(amount for scope, amount in amounts.items() if _of_order(scope, record))
+        )
     capped: dict[str, int] = {}
     for group in (waiting, upheld):
         asked = {
@@ -67,7 +69,7 @@ def _cap_ceilings(
         given = _under_ceiling(asked, left, record)
         capped.update(given)
         if left is not None:
-            left -= sum(extra for scope, extra in given.items() if _of_order(scope))
+            left -= sum(extra for scope, extra in given.items() if _of_order(scope, record))
     return [
         Resolved(
             item.draft,
@@ -81,7 +83,7 @@ def _cap_ceilings(
 
 def _resolve_upheld(drafts: Sequence[Draft], record: PricedRecord) -> list[Resolved]:
     """Share the scopes, and what is left of the order, out among the upheld, payable claims."""
-    best = _largest(drafts)
+    best = _largest(drafts, record)
     amounts = {scope: want.amount for scope, (want, _) in best.items()}
     paid = _under_ceiling(amounts, record.available, record)
     out: list[Resolved] = []
@@ -111,9 +113,11 @@ def _resolve_escalated(
     spent = {want.scope: want.amount for item in upheld for want in item.wants}
     left = record.available
     if left is not None:
-        left = max(0, left - sum(amount for scope, amount in spent.items() if _of_order(scope)))
+        left = max(
+            0, left - sum(amount for scope, amount in spent.items() if _of_order(scope, record))
+        )
     free = [
-        tuple(want for want in draft.asked.wants if _holder(want.scope, taken) is None)
+        tuple(want for want in draft.asked.wants if _holder(want.scope, taken, record) is None)
         for draft in drafts
     ]
     amounts: dict[str, int] = {}
@@ -125,7 +129,7 @@ def _resolve_escalated(
         notes = [
             _paid_once(want.scope, holder)
             for want in draft.asked.wants
-            if (holder := _holder(want.scope, taken)) is not None
+            if (holder := _holder(want.scope, taken, record)) is not None
         ]
         alone = _under_ceiling({want.scope: want.amount for want in wants}, left, record)
         kept = tuple(
@@ -135,7 +139,7 @@ def _resolve_escalated(
     return out
 
 
-def _largest(drafts: Sequence[Draft]) -> dict[str, tuple[Want, int]]:
+def _largest(drafts: Sequence[Draft], record: PricedRecord) -> dict[str, tuple[Want, int]]:
     """By scope, the claim that asks most for it; of equals the earlier. The whole order, where it is
     asked for, leaves no other scope of it."""
     best: dict[str, tuple[Want, int]] = {}
@@ -144,7 +148,11 @@ def _largest(drafts: Sequence[Draft]) -> dict[str, tuple[Want, int]]:
             if want.scope not in best or want.amount > best[want.scope][0].amount:
                 best[want.scope] = (want, i)
     if WHOLE in best:
-        best = {scope: won for scope, won in best.items() if scope == WHOLE or not _of_order(scope)}
+        best = {
+            scope: won
+            for scope, won in best.items()
+            if scope == WHOLE or not _of_order(scope, record)
+        }
     return best
 
 
@@ -152,10 +160,10 @@ def _winner(scope: str, best: Mapping[str, tuple[Want, int]]) -> int:
     return best[scope if scope in best else WHOLE][1]
 
 
-def _holder(scope: str, taken: Mapping[str, Draft]) -> Draft | None:
+def _holder(scope: str, taken: Mapping[str, Draft], record: PricedRecord) -> Draft | None:
     """The upheld claim that has the scope, or the whole order it is part of."""
     found = taken.get(scope)
-    return found or (taken.get(WHOLE) if _of_order(scope) else None)
+    return found or (taken.get(WHOLE) if _of_order(scope, record) else None)
 
 
 def _under_ceiling(
@@ -165,7 +173,7 @@ def _under_ceiling(
     given: dict[str, int] = {}
     for scope in sorted(amounts, key=lambda scope: _place(scope, record)):
         given[scope] = amounts[scope]
-        if left is not None and _of_order(scope):
+        if left is not None and _of_order(scope, record):
             given[scope] = min(amounts[scope], left)
             left -= given[scope]
     return given
@@ -179,9 +187,9 @@ def _place(scope: str, record: PricedRecord) -> tuple[int, int, int, str]:
     return (2 if scope == LATE else 1), 0, 0, scope
 
 
-def _of_order(scope: str) -> bool:
-    """Whether the scope is paid out of the order's total; a transaction has its own."""
-    return not scope.startswith("tx:")
+def _of_order(scope: str, record: PricedRecord) -> bool:
+    """Whether the scope is paid out of the total of the order; a related transaction has its own."""
+    return scope == record.subject_scope or not scope.startswith("tx:")
 
 
 def _paid_once(scope: str, by: Draft) -> str:

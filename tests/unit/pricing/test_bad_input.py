@@ -1,0 +1,199 @@
+"""Whatever upstream sends: a person with the reason, never an exception, never a payment."""
+
+from typing import Any
+
+import pytest
+
+from streams.pricing.holdings import HeldScope, Holdings
+from tests.unit.pricing.cases import BANK, FOOD, claim, order, price
+
+EVERYTHING = [
+    claim(1, "LATE_DELIVERY"),
+    claim(2, "MISSING_ITEM", line_id="L1", quantity=2),
+    claim(3, "WRONG_ITEM", line_id="L2", quantity=1),
+    claim(4, "QUALITY", line_id="L2", quantity=1),
+    claim(5, "BILLING"),
+]
+
+
+def naan(**more: Any) -> dict[str, Any]:
+    line = {"line_id": "L1", "name": "Naan", "quantity": 2, "unit_price_minor": 5_000}
+    return order(line_items=[{**line, **more}], paid_total_minor=30_000)
+
+
+UNUSABLE: dict[str, dict[str, Any]] = {
+    "unknown currency": order(currency="XXX"),
+    "another currency": order(currency="USD"),
+    "no currency": order(currency=...),
+    "another kind": order(kind="bank-transaction"),
+    "no kind": order(kind=...),
+    "zero quantity": naan(quantity=0),
+    "negative quantity": naan(quantity=-2),
+    "absurd quantity": naan(quantity=10**12),
+    "quantity as text": naan(quantity="2"),
+    "negative price": naan(unit_price_minor=-1),
+    "absurd price": naan(unit_price_minor=10**30),
+    "price as float": naan(unit_price_minor=50.0),
+    "price as flag": naan(unit_price_minor=True),
+    "discount above the line": naan(discount_minor=10_001),
+    "negative discount": naan(discount_minor=-1),
+    "coupon above the order": order(coupon_minor=30_001),
+    "negative coupon": order(coupon_minor=-1),
+    "negative tax": order(tax_minor=-1),
+    "no paid total": order(paid_total_minor=...),
+    "null paid total": order(paid_total_minor=None),
+    "negative paid total": order(paid_total_minor=-1),
+    "refunds above paid": order(refunds=[{"refund_id": "r", "amount_minor": 30_001}]),
+    "negative refund": order(refunds=[{"refund_id": "r", "amount_minor": -1}]),
+    "refund of an unknown line": order(
+        refunds=[{"refund_id": "r", "amount_minor": 1, "line_id": "L9"}]
+    ),
+    "refunds not a list": order(refunds="none"),
+    "a line twice": order(line_items=[order()["line_items"][0]] * 2),
+    "no lines": order(line_items=[]),
+    "lines not a list": order(line_items={"L1": 2}),
+    "a line that is a text": order(line_items=["Naan"]),
+    "a time without a zone": order(placed_at="2026-09-18T20:00:00"),
+    "a time that is none": order(delivered_at="half past eight"),
+    "scan of an unknown line": order(packing_scan=[{"line_id": "L9", "packed_quantity": 1}]),
+    "negative weight": order(pickup_weight_expected_kg=-1.0, pickup_weight_actual_kg=1.0),
+    "a weight that is not a number": order(pickup_weight_expected_kg="heavy"),
+}
+
+
+@pytest.mark.parametrize("record", UNUSABLE.values(), ids=UNUSABLE.keys())
+def test_an_unusable_record_pays_nothing_and_says_why(record):
+    priced = price(record, EVERYTHING)
+    assert (priced.amount_minor, priced.proposed_minor) == (0, 0)
+    assert (priced.decision_rule, priced.needs_person) == ("evidence_invalid", True)
+    assert priced.problem
+    assert set(priced.escalated) == {c.category for c in EVERYTHING}
+
+
+FOR_A_PERSON: dict[str, tuple[dict[str, Any], Any]] = {
+    "no line": (order(), claim(1, "MISSING_ITEM", quantity=1)),
+    "an unknown line": (order(), claim(1, "QUALITY", line_id="L7", quantity=1)),
+    "the whole order, delivered": (order(), claim(1, "MISSING_ITEM", scope="order")),
+    "no number of several": (order(), claim(1, "MISSING_ITEM", line_id="L1")),
+    "more units than a claim may have": (
+        naan(quantity=9_000, unit_price_minor=1),
+        claim(1, "MISSING_ITEM", line_id="L1", quantity=9_000),
+    ),
+    "by weight without weights": (
+        naan(sold_by="weight", ordered_kg=1.0),
+        claim(1, "MISSING_ITEM", line_id="L1", quantity=2),
+    ),
+    "by weight of nothing": (
+        naan(sold_by="weight", ordered_kg=0.0, packed_kg=0.0),
+        claim(1, "MISSING_ITEM", line_id="L1", quantity=2),
+    ),
+    "a unit refunded in part": (
+        order(refunds=[{"refund_id": "r", "amount_minor": 2_000, "line_id": "L1"}]),
+        claim(1, "MISSING_ITEM", line_id="L1", quantity=1),
+    ),
+    "a unit refunded in part, by number": (
+        order(refunds=[{"refund_id": "r", "amount_minor": 9_000, "line_id": "L2", "quantity": 1}]),
+        claim(1, "WRONG_ITEM", line_id="L2", quantity=1),
+    ),
+    "no delivery on record": (
+        order(delivered_at=...),
+        claim(1, "PACKAGING", line_id="L2", quantity=1),
+    ),
+    "nothing says what was due": (order(), claim(1, "BILLING")),
+    "contradicted: on time": (order(), claim(1, "LATE_DELIVERY")),
+    "contradicted: packed": (
+        order(packing_scan=[{"line_id": "L1", "packed_quantity": 2}]),
+        claim(1, "MISSING_ITEM", line_id="L1", quantity=1),
+    ),
+    "contradicted: paid what is due": (
+        order(paid_total_minor_due=30_000),
+        claim(1, "BILLING"),
+    ),
+    "contradicted: the dish ordered": (
+        order(packing_scan=[{"line_id": "L2", "packed_quantity": 1, "packed_name": " dal"}]),
+        claim(1, "WRONG_ITEM", line_id="L2", quantity=1),
+    ),
+    "a category of another pack": (order(), claim(1, "failed_transfer")),
+}
+
+
+@pytest.mark.parametrize(("record", "one"), FOR_A_PERSON.values(), ids=FOR_A_PERSON.keys())
+def test_a_claim_code_cannot_price_goes_to_a_person_with_the_reason(record, one):
+    priced = price(record, [one])
+    (line,) = priced.lines
+    assert (priced.amount_minor, priced.proposed_minor) == (0, 0)
+    assert priced.decision_rule == "all_grievances_escalated"
+    assert priced.escalated == (one.category,)
+    assert line.disposition == "person"
+    assert line.person_reason
+    assert (
+        not any(share.amount_minor for share in line.scopes) or "contradicts" in line.person_reason
+    )
+
+
+def test_no_evidence_at_all_is_unavailable():
+    priced = price(None, EVERYTHING)
+    assert (priced.decision_rule, priced.amount_minor) == ("evidence_unavailable", 0)
+
+
+@pytest.mark.parametrize(
+    "outcome", ["evidence_unavailable", "evidence_invalid", "order_too_old", "extraction_failed"]
+)
+def test_an_outcome_before_pricing_prices_nothing(outcome):
+    priced = price(order(paid_total_minor_due=28_000), [claim(1, "BILLING")], outcome=outcome)
+    assert (priced.decision_rule, priced.proposed_minor) == (outcome, 0)
+    assert priced.needs_person
+
+
+def test_too_many_grievances_are_a_failed_extraction():
+    claims = [claim(i, "LATE_DELIVERY") for i in range(1, FOOD.limits.max_grievances + 2)]
+    assert price(order(), claims).decision_rule == "extraction_failed"
+
+
+def test_one_grievance_twice_is_one_grievance():
+    one = claim(1, "MISSING_ITEM", line_id="L2", quantity=1)
+    assert price(order(), [one, one], ["UPHELD", "UPHELD"]).amount_minor == 20_000
+
+
+def test_a_missing_ruling_is_for_a_person():
+    priced = price(order(paid_total_minor_due=28_000), [claim(1, "BILLING")], ["ESCALATE"])
+    assert priced.amount_minor == 0
+    assert priced.lines[0].amount_if_upheld_minor == 2_000
+
+
+def test_holdings_of_another_world_do_no_harm():
+    strange = Holdings(tuple(HeldScope(s, 5, "paid", "k") for s in ("#", "L9#x", "L1#0", "é#1")))
+    priced = price(order(), [claim(1, "MISSING_ITEM", line_id="L2", quantity=1)], holdings=strange)
+    assert priced.amount_minor == 20_000
+
+
+@pytest.mark.parametrize(
+    ("category", "more"),
+    [
+        ("wrong_amount", {}),
+        ("wrong_amount", {"due_minor": -5}),
+        ("atm_dispense_error", {}),
+        ("atm_dispense_error", {"cash_dispensed": True}),
+        ("atm_dispense_error", {"cash_dispensed": True, "dispensed_minor": 0}),
+        ("deposit_not_credited", {"credit_posted": True}),
+        ("deposit_not_credited", {"credited_minor": 0, "reversal_posted": True}),
+        ("duplicate_debit", {}),
+        ("duplicate_debit", {"related": []}),
+        ("duplicate_debit", {"related": [{"transaction_id": "T", "amount_minor": 5}]}),
+        ("failed_transfer", {"credit_posted": True}),
+        ("failed_transfer", {"debit_posted": False}),
+        ("failed_bill_payment", {"token_issued": True}),
+        ("failed_card_payment", {"terminal_result": "approved"}),
+        ("other", {}),
+    ],
+)
+def test_a_bank_claim_the_record_does_not_carry_goes_to_a_person(category, more):
+    record = {
+        "kind": "bank-transaction", "transaction_id": "T", "customer_id": "a", "currency": "NGN",
+        "amount_minor": 100_000, "initiated_at": "2026-09-14T10:00:00+01:00", "rail": "nip",
+        "status": "X", "captured_at": "2026-09-16T09:30:00+01:00", **more,
+    }  # fmt: skip
+    priced = price(record, [claim(1, category)], pack=BANK)
+    assert priced.amount_minor == 0
+    assert priced.needs_person
+    assert priced.decision_rule in ("all_grievances_escalated", "evidence_invalid")
