@@ -175,3 +175,65 @@ def test_every_rule_of_both_packs_is_known_and_a_gap_ends_with_a_person():
     gap = FOOD.model_copy(update={"rules": ("evidence_invalid",)})
     priced = price(order(), [claim(1, "LATE_DELIVERY")], pack=gap)
     assert (priced.decision_rule, priced.needs_person, priced.amount_minor) == (NO_RULE, True, 0)
+
+
+def test_the_late_credit_gives_way_to_a_fee_too():
+    record = order(
+        delivered_at=LATE,
+        paid_total_minor=3_000,
+        paid_total_minor_due=1_000,
+        order_status="delivered",
+    )
+    late, fee = price(record, [claim(1, "LATE_DELIVERY"), claim(2, "BILLING")]).lines
+    assert (fee.amount_minor, late.amount_minor) == (2_000, 1_000)
+
+
+def test_a_missing_and_a_bad_unit_are_two_even_where_nothing_was_counted():
+    claims = [
+        claim(1, "QUALITY", line_id="L1", quantity=1),
+        claim(2, "MISSING_ITEM", line_id="L1", quantity=1),
+    ]
+    bad, missing = price(order(), claims).lines
+    assert [s.scope for s in (*missing.scopes, *bad.scopes)] == ["L1#1", "L1#2"]
+    assert (missing.amount_minor, bad.amount_minor) == (5_000, 2_500)
+
+
+def test_one_more_missing_unit_does_not_raise_a_wrong_one_by_a_cent():
+    """Three units of 33.34, 33.33 and 33.33; two are wrong, and one or two are missing."""
+    lines = [{"line_id": "L1", "name": "Roll", "quantity": 1, "unit_price_minor": 10_000}]
+    lines[0] |= {"quantity": 3, "unit_price_minor": 3_334, "discount_minor": 2}
+    record = order(line_items=lines)
+    wrong = claim(1, "WRONG_ITEM", line_id="L1", quantity=2)
+    amounts = [
+        price(record, [wrong, claim(2, "MISSING_ITEM", line_id="L1", quantity=n)])
+        .lines[0]
+        .amount_minor
+        for n in (1, 2, 3)
+    ]
+    assert amounts == [6_666, 6_666, 6_666]
+
+
+def test_of_two_grievances_with_one_id_the_first_counts():
+    two = [claim(1, "MISSING_ITEM", line_id="L1", quantity=n) for n in (1, 2)]
+    assert price(order(), two, ["UPHELD", "UPHELD"]).amount_minor == 5_000
+
+
+def test_a_formula_never_asks_for_more_than_is_not_reversed():
+    record = {
+        "kind": "bank-transaction", "transaction_id": "T", "customer_id": "a", "currency": "NGN",
+        "amount_minor": 100_000, "initiated_at": "2026-09-14T10:00:00+01:00", "rail": "nip",
+        "status": "X", "captured_at": "2026-09-16T09:30:00+01:00", "credited_minor": 0,
+        "reversed_minor": 60_000,
+    }  # fmt: skip
+    (line,) = price(record, [claim(1, "deposit_not_credited")], ["ESCALATE"], pack=BANK).lines
+    assert (line.amount_if_upheld_minor, line.ceiling_minor) == (40_000, 40_000)
+
+
+def test_what_is_paid_is_not_there_to_be_approved():
+    claims = [
+        claim(1, "MISSING_ITEM", line_id="L1", quantity=1),
+        claim(2, "QUALITY", line_id="L2", quantity=1),
+    ]
+    lines = price(order(), claims, ["UPHELD", "ESCALATE"]).lines
+    assert [share.scope for share in approvable(lines)] == ["L2#1"]
+    assert ceiling(lines) == 20_000
