@@ -59,6 +59,11 @@ class Intake:
         queued = self._runner.queued + on_the_way
         return self._admission.room(self._runner.running, queued, self._runner.waiting)
 
+    @property
+    def calls_are_fed(self) -> bool:
+        """Whether the calls have at hand what they can begin in the next few milliseconds."""
+        return self.room <= self._admission.prefetch // 2
+
     def read(self, consumer: Consumer) -> None:
         """Take what is there. Even with no room one message, since polling is a duty."""
         buffered = sum(len(each.buffer) for each in self._assignments.owned.values())

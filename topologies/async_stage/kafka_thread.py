@@ -110,6 +110,11 @@ class KafkaThread:
             return
         wait = _BUSY_WAIT_S if self._intake.room > 0 else _FULL_WAIT_S
         self._collect(wait if due is None else min(wait, due))
+        due = self._committer.wait_s(time.monotonic())
+        if due and self._intake.calls_are_fed:
+            # A result came, its commit must wait for the pace, and nobody needs us until then.
+            time.sleep(due)
+            self._collect()
 
     def _at_rest(self) -> bool:
         return self._intake.idle and not self._assignments.resolving

@@ -46,7 +46,7 @@ class InDoubt(Exception):
 
 
 class Transactor:
-    """Owns the producer of one stage; used by its Kafka thread only."""
+    """Owns the producer of one stage. Used by its Kafka thread, which it keeps from blocking."""
 
     def __init__(
         self,
@@ -68,8 +68,7 @@ class Transactor:
         `meanwhile` is called every so often while Kafka takes long to answer, from now on.
         """
         self._meanwhile = meanwhile or self._meanwhile
-        self._producer = self._factory()
-        self._patiently("init_transactions", self._producer.init_transactions, retry_all=True)
+        self._aside.run(self._open, self._meanwhile, MEANWHILE_EVERY_S)
 
     def close(self) -> None:
         """Drop the producer; no transaction is open."""
@@ -93,6 +92,19 @@ class Transactor:
         self, batch: list[Result], positions: list[TopicPartition], membership: Membership
     ) -> None:
         """Write the batch's records and these positions, all or nothing."""
+        self._aside.run(
+            lambda: self._commit(batch, positions, membership), self._meanwhile, MEANWHILE_EVERY_S
+        )
+
+    # From here on in the thread beside.
+
+    def _open(self) -> None:
+        self._producer = self._factory()
+        self._patiently("init_transactions", self._producer.init_transactions, retry_all=True)
+
+    def _commit(
+        self, batch: list[Result], positions: list[TopicPartition], membership: Membership
+    ) -> None:
         producer = self._current()
         too_large: list[Result] = []
         try:
@@ -160,7 +172,7 @@ class Transactor:
         give_up_at = time.monotonic() + self._patience_s
         while True:
             try:
-                self._aside.run(lambda: call(CALL_TIMEOUT_S), self._meanwhile, MEANWHILE_EVERY_S)
+                call(CALL_TIMEOUT_S)
                 return
             except KafkaException as exception:
                 error: KafkaError = exception.args[0]
@@ -170,7 +182,6 @@ class Transactor:
                 if time.monotonic() > give_up_at or self._giving_up():
                     raise BrokerUnavailable(f"{name} got no answer: {error.str()}") from exception
                 LOG.warning("%s is repeated: %s", name, error.str())
-                self._meanwhile()
                 time.sleep(0.05)
 
     def _current(self) -> Producer:

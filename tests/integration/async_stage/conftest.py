@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from ops.chaos.stage_fleet import Fleet
 from tests.integration.async_stage.harness import Lane
-from tests.integration.async_stage.processes import Fleet
 from tests.support.kafka import Topics
 
 
@@ -21,7 +21,15 @@ def fleet(lane: Lane, tmp_path: Path) -> Iterator[Callable[..., Fleet]]:
     made: list[Fleet] = []
 
     def make(**changes: Any) -> Fleet:
-        fleet = Fleet(lane, tmp_path, **changes)
+        fleet = Fleet(
+            bootstrap=lane.bootstrap,
+            input=lane.input,
+            output=lane.output,
+            dead=lane.dead,
+            prefix=lane.topics.prefix,
+            folder=tmp_path,
+            **changes,
+        )
         made.append(fleet)
         return fleet
 

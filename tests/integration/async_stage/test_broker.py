@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from ops.chaos.stage_fleet import Fleet
 from ops.local.kafka import LocalKafka
 from tests.integration.async_stage.harness import Lane, exactly_once
-from tests.integration.async_stage.processes import Fleet
 from tests.support.kafka import Topics
 from tests.support.wait import until
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
+from ops.chaos.stage_fleet import Fleet
 from tests.integration.async_stage.harness import Lane, exactly_once
-from tests.integration.async_stage.processes import Fleet
 from tests.support.wait import until
 
 pytestmark = pytest.mark.kafka

@@ -12,10 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.integration.async_stage.harness import Lane
-from tests.support.wait import until
-from topologies.async_stage import StageSettings
-
 
 @dataclass(frozen=True)
 class Call:
@@ -27,27 +23,33 @@ class Call:
 
 @dataclass
 class Fleet:
-    """Instances of one stage, by ordinal."""
+    """Instances of one stage, by ordinal, between two topics."""
 
-    lane: Lane
+    bootstrap: str
+    input: str
+    output: str
+    dead: str
+    prefix: str
     folder: Path
     seconds: tuple[float, float] = (0.1, 0.3)
     settings: dict[str, Any] = field(default_factory=dict)
     running: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)
     killed_at: dict[int, float] = field(default_factory=dict)
     everyone: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    successions: dict[int, list[int]] = field(default_factory=dict)
 
     @property
     def group(self) -> str:
-        return StageSettings(group_prefix=self.lane.topics.prefix).group_prefix + "killed"
+        """Their consumer group."""
+        return f"{self.prefix}killed"
 
     def start(self, ordinal: int, **extra: Any) -> subprocess.Popen[bytes]:
         given = {
-            "bootstrap": self.lane.bootstrap,
-            "input": self.lane.input,
-            "output": self.lane.output,
-            "dead": self.lane.dead,
-            "prefix": self.lane.topics.prefix,
+            "bootstrap": self.bootstrap,
+            "input": self.input,
+            "output": self.output,
+            "dead": self.dead,
+            "prefix": self.prefix,
             "ordinal": ordinal,
             "calls": str(self.folder / "calls"),
             "seconds": self.seconds,
@@ -56,12 +58,13 @@ class Fleet:
         }
         with (self.folder / f"log-{ordinal}").open("ab") as log:
             process = subprocess.Popen(
-                [sys.executable, "-m", "tests.integration.async_stage.worker", json.dumps(given)],
+                [sys.executable, "-m", "ops.chaos.stage_worker", json.dumps(given)],
                 stdout=log,
                 stderr=log,
             )
         self.running[ordinal] = process
         self.everyone.append(process)
+        self.successions.setdefault(ordinal, []).append(process.pid)
         return process
 
     def kill(self, ordinal: int) -> None:
@@ -88,44 +91,52 @@ class Fleet:
                 os.kill(process.pid, signal.SIGKILL)
                 process.wait()
 
+    def _notes(self) -> list[tuple[str, str, int, float]]:
+        path = self.folder / "calls"
+        lines = path.read_text().splitlines() if path.exists() else []
+        fields = (line.split() for line in lines)
+        return [(what, key, int(pid), float(at)) for what, key, pid, at in fields]
+
     def calls(self) -> list[Call]:
         """Every call so far, in the order they began."""
-        path = self.folder / "calls"
         open_calls: dict[tuple[str, int], float] = {}
         found: list[Call] = []
-        for line in path.read_text().splitlines() if path.exists() else ():
-            what, key, pid, at = line.split()
+        for what, key, pid, at in self._notes():
             if what == "begin":
-                open_calls[key, int(pid)] = float(at)
-            else:
-                found.append(Call(key, int(pid), open_calls.pop((key, int(pid))), float(at)))
+                open_calls[key, pid] = at
+            elif what == "end":
+                found.append(Call(key, pid, open_calls.pop((key, pid)), at))
         found += [Call(key, pid, at, None) for (key, pid), at in open_calls.items()]
         return sorted(found, key=lambda call: call.begin)
 
     def until_calls(self, count: int, pid: int | None = None, timeout_s: float = 60.0) -> None:
-        until(
-            lambda: len([1 for call in self.calls() if pid in (None, call.pid)]) >= count,
-            timeout_s,
-        )
+        end = time.monotonic() + timeout_s
+        while len([1 for call in self.calls() if pid in (None, call.pid)]) < count:
+            if time.monotonic() > end:
+                raise TimeoutError(f"fewer than {count} calls after {timeout_s} s")
+            time.sleep(0.02)
 
     def repeated(self) -> int:
         """Calls beyond the first of each message: what the deaths cost."""
         calls = self.calls()
         return len(calls) - len({call.key for call in calls})
 
-    def unexcused(self, within_s: float = 1.0) -> list[tuple[Call, Call]]:
-        """Repeats of a call that was not under way when its process died.
+    def unexcused(self) -> list[tuple[Call, Call]]:
+        """Repeats of a call whose result was not on its way to Kafka when its process died.
 
-        A call that had ended counts as under way for as long as its commit may have taken.
+        It was when the call had not ended, or when no commit that began after its end went through.
         """
+        last_commit: dict[int, float] = {}
+        for what, began, pid, _ in self._notes():
+            if what == "commit":
+                last_commit[pid] = float(began)
         by_key: dict[str, list[Call]] = defaultdict(list)
         for call in self.calls():
             by_key[call.key].append(call)
         guilty = []
         for calls in by_key.values():
             for first, again in itertools.pairwise(calls):
-                died = self.killed_at.get(first.pid)
-                excused = died is not None and (first.end is None or first.end > died - within_s)
-                if not excused:
+                waiting = first.end is None or last_commit.get(first.pid, 0) < first.end + 0.2
+                if first.pid not in self.killed_at or not waiting:
                     guilty.append((first, again))
         return guilty

@@ -1,6 +1,6 @@
 """A process with one stage, made to be killed. Its calls are written down as they begin and end.
 
-python -m tests.integration.async_stage.worker '{"bootstrap": …, "input": …, …}'
+python -m ops.chaos.stage_worker '{"bootstrap": …, "input": …, …}'
 """
 
 import asyncio
@@ -24,9 +24,15 @@ class FaultyProducer(Producer):  # type: ignore[misc]
 
     commits = 0  # of the process, not of this producer: a fault happens once
 
-    def __init__(self, config: dict[str, Any], fault: dict[str, Any]) -> None:
+    def __init__(self, config: dict[str, Any], fault: dict[str, Any], calls: "Calls") -> None:
         super().__init__(config)
         self.fault = fault
+        self.calls = calls
+        self.began = 0.0
+
+    def begin_transaction(self, *arguments: Any) -> Any:
+        self.began = time.time()
+        return super().begin_transaction(*arguments)
 
     def commit_transaction(self, *arguments: Any) -> Any:
         FaultyProducer.commits += 1
@@ -34,13 +40,14 @@ class FaultyProducer(Producer):  # type: ignore[misc]
         if mine and self.fault["when"] == "before":
             os.kill(os.getpid(), getattr(signal, self.fault["signal"]))
         answer = super().commit_transaction(*arguments)
+        self.calls.note("commit", f"{self.began:.6f}".encode())
         if mine and self.fault["when"] == "after":
             os.kill(os.getpid(), getattr(signal, self.fault["signal"]))
         return answer
 
 
 class Calls:
-    """One line per beginning and end of a call; a line survives the process that wrote it."""
+    """One line per beginning and end of a call, and per commit; a line survives the process that wrote it."""
 
     def __init__(self, path: str) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -68,7 +75,7 @@ def build(given: dict[str, Any]) -> AsyncStage:
                 self.group, self.ordinal, self.settings.bootstrap
             )
             fault = given.get("fault") or {"commit": 0, "when": "never"}
-            return FaultyProducer({**config, **given.get("producer", {})}, fault)
+            return FaultyProducer({**config, **given.get("producer", {})}, fault, calls)
 
     settings = StageSettings(
         bootstrap=given["bootstrap"],

@@ -1,0 +1,1 @@
+"""Breaking things on purpose."""
