@@ -6,7 +6,7 @@ from typing import Any
 from streams.conditions import holds
 from streams.facts import facts
 from streams.llm.offline_rules.lexicon import JudgingRule, WordsTest, lexicon
-from streams.llm.offline_rules.patterns import compile_all, render
+from streams.llm.offline_rules.patterns import any_of, compile_all
 from streams.llm.offline_rules.tokens import tokenise
 from streams.llm.port import JudgingTask, RulingDraft
 
@@ -64,8 +64,7 @@ def _applies(rule: JudgingRule, task: JudgingTask, known: dict[str, Any]) -> boo
 
 def _says(test: WordsTest, value: Any) -> bool:
     tokens = [token for token in tokenise(value) if token.is_word] if isinstance(value, str) else []
-    line = render(tokens)
-    return any(phrase.find(line, tokens) for phrase in compile_all(test.any))
+    return any_of(compile_all(test.any), tokens)
 
 
 def _disagrees(task: JudgingTask, rate: float, seed: int) -> bool:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from streams.llm.offline_rules.lexicon import Heard
-from streams.llm.offline_rules.patterns import Hit, Phrase, render
-from streams.llm.offline_rules.tokens import Clause, Statement, Token
+from streams.llm.offline_rules.patterns import Hit, Phrase, Spoken
+from streams.llm.offline_rules.tokens import Clause, Statement
 
 
 @dataclass(frozen=True)
@@ -20,22 +20,22 @@ class Said:
     """The claim stands inside a demand: "refund me for the missing raita"."""
 
 
-def _hits(phrases: Sequence[Phrase], line: str, tokens: Sequence[Token]) -> list[Hit]:
-    return [hit for phrase in phrases if (hit := phrase.find(line, tokens))]
+def _hits(phrases: Sequence[Phrase], spoken: Spoken) -> list[Hit]:
+    return [hit for phrase in phrases if (hit := phrase.find(spoken))]
 
 
-def _speaks(category: Heard, line: str) -> bool:
-    return not any(phrase.regex.search(line) for phrase in category.unless)
+def _speaks(category: Heard, spoken: Spoken) -> bool:
+    return not any(phrase.occurs(spoken) for phrase in category.unless)
 
 
 def claims_in(clause: Clause, statement: int, categories: Sequence[Heard]) -> list[Said]:
     """The claims of a clause: the phrase that says most wins its words; another claim needs words of its own."""
-    line = render(clause)
+    spoken = Spoken.of(clause)
     hits = [
         (category, hit)
         for category in categories
-        if _speaks(category, line)
-        for hit in _hits((*category.strong, *category.whole_order), line, clause)
+        if _speaks(category, spoken)
+        for hit in _hits((*category.strong, *category.whole_order), spoken)
     ]
     taken: set[int] = set()
     found: dict[str, Said] = {}
@@ -50,12 +50,12 @@ def claims_in(clause: Clause, statement: int, categories: Sequence[Heard]) -> li
 
 def grouped_in(clause: Clause, statement: int, categories: Sequence[Heard]) -> list[Said]:
     """Signs of the categories of which the whole text can mean one only; `reader` decides which."""
-    line = render(clause)
+    spoken = Spoken.of(clause)
     found: list[Said] = []
     for category in categories:
-        if _speaks(category, line):
-            strong = len(_hits(category.strong, line, clause))
-            weak = len(_hits(category.weak, line, clause))
+        if _speaks(category, spoken):
+            strong = len(_hits(category.strong, spoken))
+            weak = len(_hits(category.weak, spoken))
             if strong or weak:
                 found.append(Said(category, clause, statement, 3 * min(strong, 2) + min(weak, 2)))
     return found
@@ -63,7 +63,7 @@ def grouped_in(clause: Clause, statement: int, categories: Sequence[Heard]) -> l
 
 def across(statement: Statement, number: int, categories: Sequence[Heard]) -> Said | None:
     """The claim that only a sentence as a whole makes: "two were plain, I ordered aloo"."""
-    found = _across(statement, number, [(c, c.sentence) for c in categories])
+    found = _across(statement, number, [(c, (*c.sentence, *c.outweighs)) for c in categories])
     return found[0] if found else None
 
 
@@ -71,9 +71,9 @@ def _across(
     statement: Statement, number: int, asked: Sequence[tuple[Heard, Sequence[Phrase]]]
 ) -> tuple[Said, set[int]] | None:
     tokens = statement.words
-    line = render(tokens)
+    spoken = Spoken.of(tokens)
     hits = [
-        (c, hit) for c, phrases in asked if _speaks(c, line) for hit in _hits(phrases, line, tokens)
+        (c, hit) for c, phrases in asked if _speaks(c, spoken) for hit in _hits(phrases, spoken)
     ]
     if not hits:
         return None

@@ -1,12 +1,12 @@
 """What each clause of a complaint says: a claim of some category, something to leave out, or neither."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from schemas.grievance import LeftOutKind
 from streams.llm.offline_rules.claims import Said, across, claims_in, grouped_in, in_sentence
-from streams.llm.offline_rules.lexicon import Lexicon
-from streams.llm.offline_rules.patterns import Phrase, render
+from streams.llm.offline_rules.lexicon import Heard, Lexicon
+from streams.llm.offline_rules.patterns import Spoken, any_of
 from streams.llm.offline_rules.tokens import Clause, Statement, Token
 from streams.llm.offline_rules.vocabulary import (
     DEMAND,
@@ -18,6 +18,9 @@ from streams.llm.offline_rules.vocabulary import (
 )
 from streams.screening import rules_in
 
+GROUPED_SENTENCE = 6
+"""What a sign counts that takes a whole sentence: as two strong ones."""
+
 
 @dataclass
 class Ears:
@@ -27,28 +30,23 @@ class Ears:
     left_out: list[tuple[LeftOutKind, Clause]] = field(default_factory=list)
 
 
-def any_of(phrases: Sequence[Phrase], tokens: Sequence[Token]) -> bool:
-    line = render(tokens)
-    return any(phrase.find(line, tokens) for phrase in phrases)
-
-
 def left_out_kind(clause: Clause) -> LeftOutKind | None:
     """Why a clause that makes no claim is left out, or None where nothing marks it."""
-    return next((kind for kind, phrases in KINDS if any_of(phrases, clause)), None)
+    spoken = Spoken.of(clause)
+    return next((kind for kind, phrases in KINDS if any(p.find(spoken) for p in phrases)), None)
 
 
 def is_demand(clause: Clause) -> bool:
-    line = render(clause)
-    return any((hit := phrase.find(line, clause)) and hit.start <= 2 for phrase in DEMAND)
+    spoken = Spoken.of(clause)
+    return any((hit := phrase.find(spoken)) and hit.start <= 2 for phrase in DEMAND)
 
 
 def _is_greeting(tokens: Sequence[Token]) -> bool:
     return all(token.word in GREETING for token in tokens)
 
 
-def _other_order(statement: Statement, all_words: Sequence[Token]) -> list[bool]:
+def _other_order(statement: Statement, also_this: bool) -> list[bool]:
     """Per clause, whether it speaks of another order."""
-    also_this = any_of(THIS_ORDER, all_words)
     flags: list[bool] = []
     other = False
     for clause in statement.clauses:
@@ -60,59 +58,76 @@ def _other_order(statement: Statement, all_words: Sequence[Token]) -> list[bool]
     return flags
 
 
+def _instructed(text: str, statement: Statement) -> list[bool]:
+    """Per clause, whether an instruction to the system has begun; what follows one belongs to it."""
+    end = min(statement.span[1] + 1, len(text))
+    if not rules_in(text[statement.span[0] : end]):
+        return [False] * len(statement.clauses)
+    flags: list[bool] = []
+    for clause in statement.clauses:
+        flags.append(any(flags) or _begins(text, clause, end))
+    return flags
+
+
+def _begins(text: str, clause: Clause, end: int) -> bool:
+    """Whether the rest of the sentence reads like an instruction with this clause, and less so without."""
+    rest = set(rules_in(text[clause[0].start : end]))
+    return bool(rest) and not rest <= set(rules_in(text[clause[-1].end : end]))
+
+
 def listen(text: str, found: Sequence[Statement], lexicon: Lexicon) -> Ears:
     """Sort every clause of the complaint into claims and what is left out."""
     ears = Ears()
-    words = [token for statement in found for token in statement.words]
+    single = [category for category in lexicon.categories if not category.words.group]
+    grouped = [category for category in lexicon.categories if category.words.group]
+    also_this = any(any_of(THIS_ORDER, statement.words) for statement in found)
     for number, statement in enumerate(found):
-        if not _is_greeting(statement.words):
-            _hear(ears, text, number, statement, words, lexicon)
+        if all(token.word in GREETING for token in statement.words):
+            continue
+        barred = _barred(text, statement, also_this)
+        claims, left_out = _hear(number, statement, barred, single, grouped)
+        ears.claims += claims
+        ears.left_out += left_out
     return ears
 
 
+def _barred(text: str, statement: Statement, also_this: bool) -> list[LeftOutKind | None]:
+    """Per clause, why it can make no claim whatever it says."""
+    others = _other_order(statement, also_this)
+    orders = _instructed(text, statement)
+    return [
+        "other_order" if other else "instruction" if order else None
+        for other, order in zip(others, orders, strict=True)
+    ]
+
+
 def _hear(
-    ears: Ears, text: str, number: int, statement: Statement, words: Sequence[Token],
-    lexicon: Lexicon,
-) -> None:  # fmt: skip
-    single = [category for category in lexicon.categories if not category.words.group]
-    grouped = [category for category in lexicon.categories if category.words.group]
-    start, end = statement.span
-    other = _other_order(statement, words)
-    instructed = bool(rules_in(text[start : min(end + 1, len(text))]))
+    number: int,
+    statement: Statement,
+    barred: Sequence[LeftOutKind | None],
+    single: Sequence[Heard],
+    grouped: Sequence[Heard],
+) -> tuple[list[Said], list[tuple[LeftOutKind, Clause]]]:
     kinds: list[LeftOutKind | None] = []
     claimed: list[bool] = []
     found: list[Said] = []
-    for clause, is_other in zip(statement.clauses, other, strict=True):
-        if is_other or (
-            instructed
-            and (any(k == "instruction" for k in kinds) or _instructs(text, clause, statement))
-        ):
-            kinds.append("other_order" if is_other else "instruction")
-            claimed.append(False)
-            continue
-        said = claims_in(clause, number, single) + grouped_in(clause, number, grouped)
+    for clause, bar in zip(statement.clauses, barred, strict=True):
+        said = (
+            [] if bar else claims_in(clause, number, single) + grouped_in(clause, number, grouped)
+        )
         if said and is_demand(clause):
-            said = [Said(s.category, s.clause, s.statement, s.weight, True) for s in said]
+            said = [replace(claim, demanding=True) for claim in said]
         found += said
         claimed.append(bool(said))
-        kinds.append(None if said else left_out_kind(clause))
-    if not any(kind in ("instruction", "other_order") for kind in kinds):
+        kinds.append(bar or (None if said else left_out_kind(clause)))
+    if not any(barred):
         whole = in_sentence(found, statement, number, single)
         if not found and whole and not any(kinds):
             claimed = [True] * len(claimed)
         found = whole
-        if any(grouped) and (told := across(statement, number, grouped)):
-            found.append(Said(told.category, told.clause, number, 6))
-    ears.claims += found
-    ears.left_out += _leave_out(statement, kinds, claimed, bool(found))
-
-
-def _instructs(text: str, clause: Clause, statement: Statement) -> bool:
-    """Whether the instruction of a sentence begins in or before this clause."""
-    end = statement.span[1]
-    rest = text[clause[0].start : min(end + 1, len(text))]
-    following = text[clause[-1].end : min(end + 1, len(text))]
-    return bool(rules_in(rest)) and not (set(rules_in(rest)) <= set(rules_in(following)))
+        if grouped and (told := across(statement, number, grouped)):
+            found.append(replace(told, weight=GROUPED_SENTENCE))
+    return found, _leave_out(statement, kinds, claimed, bool(found))
 
 
 def _leave_out(

@@ -10,34 +10,17 @@ from dataclasses import dataclass
 
 from streams.llm.offline_rules.tokens import CLOCK, DURATION, ITEM, MONEY, NUMBER, WEIGHT, Token
 
-NEGATIONS = [
-    "no",
-    "not",
-    "never",
-    "none",
-    "without",
-    "neither",
-    "nor",
-    "nahi",
-    "nahin",
-    "nhi",
-    "na",
-    "dont",
-    "didnt",
-    "wasnt",
-    "isnt",
-    "wont",
-    "cant",
-    "zero",
-    "hardly",
-]
+NEGATIONS = frozenset({
+    "no", "not", "never", "none", "without", "neither", "nor", "nahi", "nahin", "nhi", "na", "dont",
+    "didnt", "wasnt", "isnt", "wont", "cant", "zero", "hardly",
+})  # fmt: skip
 _SOFT = frozenset(
     {"only", "just", "sure", "even", "know", "idea", "one", "wonder", "doubt", "matter"}
 )
 """After a negation these take its sting: "not only late", "no one", "no wonder"."""
 _MARKED = "[#@$~%¤]*"
 _CLASSES = {
-    "{no}": "(?:" + "|".join(NEGATIONS) + ")" + _MARKED,
+    "{no}": "(?:" + "|".join(sorted(NEGATIONS)) + ")" + _MARKED,
     "{number}": rf"[^ ]*{re.escape(NUMBER)}[^ ]*",
     "{clock}": rf"[^ ]*{CLOCK}[^ ]*",
     "{money}": rf"[^ ]*{re.escape(MONEY)}[^ ]*",
@@ -61,6 +44,20 @@ class Hit:
 
 
 @dataclass(frozen=True)
+class Spoken:
+    """A clause as phrases read it: each word with its marks, each followed by a space."""
+
+    tokens: Sequence[Token]
+    line: str
+    words: frozenset[str]
+
+    @classmethod
+    def of(cls, tokens: Sequence[Token]) -> "Spoken":
+        line = "".join(f"{token.word}{token.marks} " for token in tokens)
+        return cls(tokens, line, frozenset(token.word for token in tokens))
+
+
+@dataclass(frozen=True)
 class Phrase:
     """One compiled phrase."""
 
@@ -68,13 +65,25 @@ class Phrase:
     regex: re.Pattern[str]
     parts: int
     negated: bool
+    needs: tuple[frozenset[str], ...]
+    """Of each of these sets a text must hold a word; spares most texts the regular expression."""
 
-    def find(self, line: str, tokens: Sequence[Token]) -> Hit | None:
+    def _may_hold(self, spoken: Spoken) -> bool:
+        return all(not spoken.words.isdisjoint(words) for words in self.needs)
+
+    def occurs(self, spoken: Spoken) -> bool:
+        """Whether the phrase is there at all, negated or not."""
+        return self._may_hold(spoken) and self.regex.search(spoken.line) is not None
+
+    def find(self, spoken: Spoken) -> Hit | None:
         """The first place in a clause where the phrase holds."""
+        if not self._may_hold(spoken):
+            return None
+        line = spoken.line
         for match in self.regex.finditer(line):
             start = line.count(" ", 0, match.start())
             end = line.count(" ", 0, match.end())
-            if self.negated or not _negates(tokens, start, end):
+            if self.negated or not _negates(spoken.tokens, start, end):
                 literals = [line.count(" ", 0, match.start(i)) for i in range(1, self.parts + 1)]
                 return Hit(start, end, self.parts, tuple(literals))
         return None
@@ -89,9 +98,9 @@ def _negates(tokens: Sequence[Token], start: int, end: int) -> bool:
     return False
 
 
-def render(tokens: Sequence[Token]) -> str:
-    """A clause as phrases read it: each word with its marks, each followed by a space."""
-    return "".join(f"{token.word}{token.marks} " for token in tokens)
+def any_of(phrases: Sequence[Phrase], tokens: Sequence[Token]) -> bool:
+    spoken = Spoken.of(tokens)
+    return any(phrase.find(spoken) for phrase in phrases)
 
 
 def _word(word: str) -> str:
@@ -109,7 +118,7 @@ def compile_phrase(source: str) -> Phrase:
         ValueError: an empty phrase, or a class that does not exist.
     """
     pieces: list[str] = []
-    parts = 0
+    needs: list[frozenset[str]] = []
     edges = ["(?:^|(?<= ))", ""]
     for element in source.split():
         if element == "{start}":
@@ -125,20 +134,18 @@ def compile_phrase(source: str) -> Phrase:
             ]
             if unknown or not all(options):
                 raise ValueError(f"phrase {source!r}: {unknown or 'an empty word'} is not known")
-            parts += 1
+            if not any(option[-1] in "*}" for option in options):
+                needs.append(frozenset(options))
             pieces.append("((?:" + "|".join(_word(option) for option in options) + ")) ")
+    parts = sum(piece != _GAP for piece in pieces)
     if not parts:
         raise ValueError(f"phrase {source!r} has no word")
     words = {option for element in source.split() for option in element.split("|")}
     negated = bool(words & {"{no}", "nothing", "nobody", "noone", *NEGATIONS})
-    return Phrase(source, re.compile(edges[0] + "".join(pieces) + edges[1]), parts, negated)
+    return Phrase(
+        source, re.compile(edges[0] + "".join(pieces) + edges[1]), parts, negated, tuple(needs)
+    )
 
 
 def compile_all(sources: Sequence[str]) -> tuple[Phrase, ...]:
     return tuple(compile_phrase(source) for source in sources)
-
-
-def best(phrases: Sequence[Phrase], line: str, tokens: Sequence[Token]) -> Hit | None:
-    """The hit of the phrase that says most, or None."""
-    hits = [hit for phrase in phrases if (hit := phrase.find(line, tokens))]
-    return max(hits, key=lambda hit: hit.weight, default=None)

@@ -8,9 +8,11 @@ from schemas.grievance import LeftOutKind
 from streams.conditions import holds
 from streams.facts import facts
 from streams.llm.offline_rules.claims import Said
-from streams.llm.offline_rules.goods import Line, join_lists, lines_of, mark, mentions, quantity
-from streams.llm.offline_rules.hearing import any_of, left_out_kind, listen
+from streams.llm.offline_rules.counts import quantity
+from streams.llm.offline_rules.goods import Line, join_lists, lines_of, mark, mentions
+from streams.llm.offline_rules.hearing import left_out_kind, listen
 from streams.llm.offline_rules.lexicon import Lexicon, lexicon
+from streams.llm.offline_rules.patterns import any_of
 from streams.llm.offline_rules.tokens import Clause, Statement, Token, span, statements
 from streams.llm.port import DraftGrievance, DraftLeftOut, ExtractionDraft, ExtractionTask
 
@@ -225,11 +227,17 @@ def _draft(text: str, claim: Found, safety: bool, goods: bool) -> DraftGrievance
 
 
 def _named(claim: Found) -> str:
+    """What a claim is about, in words that need no complaint beside them."""
+    line = claim.line
     if claim.scope == "order":
         return "The whole order"
-    if claim.line is None:
-        return "Goods that the complaint does not tie to one line of the order"
-    if claim.line.by_weight:
-        return f"Part of the weight of {claim.line.name} ordered"
-    units = claim.quantity or claim.line.quantity
-    return f"{units} of the {claim.line.quantity} {claim.line.name} ordered"
+    if line is None:
+        return "Something in the order that is not tied to one line of it"
+    if line.by_weight:
+        return f"Part of the weight of the {line.name} ordered"
+    units = claim.quantity or line.quantity
+    if units > line.quantity:
+        return f"{units} {line.name}, of which {line.quantity} were ordered,"
+    if units < line.quantity:
+        return f"{units} of the {line.quantity} {line.name} ordered"
+    return f"All {units} {line.name} ordered" if units > 1 else f"The {line.name} ordered"

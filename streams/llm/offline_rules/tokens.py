@@ -27,11 +27,14 @@ _CURRENCY = r"(?:[₦₹$€£]|\b(?:n|ngn|inr|rs\.?|usd))"
 _AFTER = r"(?:k|naira|rupees?|rupaye|rs|bucks|inr|ngn|thousand|million|lakhs?|hazar)"
 _KINDS: tuple[tuple[str, str], ...] = (
     (CLOCK, r"\d{1,2}:\d{2}(?: ?(?:[ap]m\b|[ap]\.m\.?))?|\d{1,2}(?:\.\d{2})? ?(?:[ap]m\b|[ap]\.m\.?)"),
-    (CLOCK, r"\d{1,2} ?o'?clock\b|\d{1,2} ?baje\b"),
+    (CLOCK, r"\d{1,2} ?o'?clock\b|\d{1,2} ?baje\b|\b(?:noon|midnight)\b"),
+    (CLOCK, rf"\b(?:half|quarter|{_UNITS}|\d{{1,2}}) (?:past|to) (?:{_UNITS}|\d{{1,2}})\b"),
+    (CLOCK, rf"(?<=\bat )(?:{_UNITS}|\d{{1,2}})(?= (?:in the|at night|and|but|it|when|then|sharp|or)\b|[.,!?]|$)"),
+    (CLOCK, rf"(?<=\b(?:past|till) )(?:{_UNITS}|\d{{1,2}})(?= (?:in the|and|but|it|when|before|by|already)\b|[.,!?]|$)"),
     (WEIGHT, rf"\d+(?:\.\d+)? ?{_MASS}\b|{_SAID} {_MASS}\b"),
     (DURATION, rf"\d+(?:\.\d+)?\+?[ -]?(?:{_TIME}|h)\b|{_SAID}[ -]+{_TIME}\b"),
-    (MONEY, rf"{_CURRENCY} ?\d[\d,]*(?:\.\d+)?(?: ?(?:k|m|lakhs?|thousand|million)\b)?(?:/-)?"),
-    (MONEY, rf"\d[\d,]*(?:\.\d+)?(?: ?{_AFTER}\b|/-)|\d{{1,3}}(?:,\d{{2,3}})+(?:\.\d+)?"),
+    (MONEY, rf"{_CURRENCY} ?\d[\d,]{{0,15}}(?:\.\d+)?(?: ?(?:k|m|lakhs?|thousand|million)\b)?(?:/-)?"),
+    (MONEY, rf"\d[\d,]{{0,15}}(?:\.\d+)?(?: ?{_AFTER}\b|/-)|\d{{1,3}}(?:,\d{{2,3}})+(?:\.\d+)?"),
     (MONEY, r"\d{3,}(?:\.\d{2})?\b|\d+\.\d{2}\b"),
     (MONEY, rf"(?:{_UNITS}|a) (?:{_SCALES})\b(?:(?:,? and |, ?|[ -])(?:{_UNITS}|{_SCALES})\b)*(?: {_AFTER}\b)?"),
     (NUMBER, r"\d+(?:\.\d+)?"),
@@ -87,15 +90,32 @@ class Token:
         return int(self.word) if self.word.isdecimal() and len(self.word) < 6 else None
 
 
+LONGEST = 120
+"""Words after which a sentence is taken to have ended, whatever its writer thinks."""
+
 Clause = tuple[Token, ...]
 Sentence = tuple[Clause, ...]
+
+
+_SLIPS = {
+    "recieved": "received", "recieve": "receive", "recived": "received", "recive": "receive",
+    "delivary": "delivery", "delivry": "delivery", "dilivery": "delivery", "delievery": "delivery",
+    "deliverd": "delivered", "delievered": "delivered", "dilivered": "delivered",
+    "mising": "missing", "missin": "missing", "missng": "missing", "misssing": "missing",
+    "ordred": "ordered", "orderd": "ordered", "oder": "order", "oderd": "ordered",
+    "spiled": "spilled", "leeked": "leaked", "rood": "rude", "wronge": "wrong",
+    "transfered": "transferred", "tranfer": "transfer", "trasfer": "transfer", "debitted": "debited",
+    "debitd": "debited", "arived": "arrived", "arrvied": "arrived", "waitd": "waited", "cancled": "cancelled",
+}  # fmt: skip
+"""Slips of the pen that complaints are full of."""
 
 
 def _plain(word: str) -> str:
     bare = "".join(
         c for c in unicodedata.normalize("NFKD", word.casefold()) if not "\u0300" <= c <= "\u036f"
     )
-    return _REPEATED.sub(r"\1", bare)
+    bare = _REPEATED.sub(r"\1", bare)
+    return _SLIPS.get(bare, bare)
 
 
 def tokenise(text: str) -> list[Token]:
@@ -170,7 +190,7 @@ def statements(text: str) -> list[Statement]:
     found: list[Statement] = []
     pending: list[Token] = []
     for token in [*tokenise(text), Token(".", len(text), len(text))]:
-        if token.word not in _STOPS:
+        if token.word not in _STOPS and len(pending) < LONGEST:
             pending.append(token)
             continue
         clauses = tuple(
@@ -179,5 +199,5 @@ def statements(text: str) -> list[Statement]:
         )
         if kept := tuple(clause for clause in clauses if clause):
             found.append(Statement(kept, token.word == "?"))
-            pending = []
+        pending = [] if token.word in _STOPS else [token]
     return found
