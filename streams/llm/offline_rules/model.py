@@ -1,11 +1,12 @@
 """`offline-rules` behind the port. It makes no call, so its usage is what a call would have cost in tokens."""
 
+from dataclasses import replace
 from typing import TypeVar
 
 from schemas.base import Model as Value
 from schemas.docket import Usage
 from streams.llm.offline_rules.bench import rule_on
-from streams.llm.offline_rules.reader import read
+from streams.llm.offline_rules.reader import TooLong, read
 from streams.llm.offline_rules.writer import compose
 from streams.llm.port import (
     ExtractionDraft,
@@ -36,8 +37,13 @@ class OfflineRules:
         self._seed = seed
 
     async def extract(self, task: ExtractionTask) -> Reply[ExtractionDraft]:
-        draft = read(task)
-        return self._reply(draft, _json(draft), len(task.prompt.text) + len(task.text))
+        characters = len(task.prompt.text) + len(task.text)
+        try:
+            draft = read(task)
+        except TooLong as refusal:
+            reply: Reply[ExtractionDraft] = self._reply(None, "", characters)
+            return replace(reply, failure="truncated", problem=str(refusal))
+        return self._reply(draft, _json(draft), characters)
 
     async def judge(self, task: JudgingTask) -> Reply[RulingDraft]:
         draft = rule_on(task, self._disagreement, self._seed)
@@ -51,7 +57,7 @@ class OfflineRules:
         body = compose(task)
         return self._reply(body, body, len(task.prompt.text) + len(task.complaint_text))
 
-    def _reply(self, draft: T, raw: str, characters_in: int) -> Reply[T]:
+    def _reply(self, draft: T | None, raw: str, characters_in: int) -> Reply[T]:
         return Reply(
             draft=draft,
             raw=raw,

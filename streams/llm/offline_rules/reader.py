@@ -20,6 +20,14 @@ GROUP_THRESHOLD = 3
 """Less than one strong sign, or two weak ones and the record's, is no claim."""
 
 
+MOST_CLAUSES = 3_000
+"""Above this nobody wrote a complaint, and reading it would hold up everybody else's."""
+
+
+class TooLong(ValueError):
+    """The text has more clauses than the stand-in reads."""
+
+
 @dataclass(frozen=True)
 class Found:
     """A claim with what it is about."""
@@ -34,12 +42,19 @@ class Found:
 
 
 def read(task: ExtractionTask) -> ExtractionDraft:
-    """Split the complaint of a task; the same task always gives the same draft."""
+    """Split the complaint of a task; the same task always gives the same draft.
+
+    Raises:
+        TooLong: over `MOST_CLAUSES`.
+    """
     words = lexicon(task.stand_in)
     lines = lines_of(task.record)
     goods = {brief.name for brief in task.categories if brief.about_goods}
     known = {brief.name for brief in task.categories}
-    marked = [_marked(statement, lines) for statement in statements(task.text)]
+    heard = statements(task.text)
+    if sum(len(statement.clauses) for statement in heard) > MOST_CLAUSES:
+        raise TooLong(f"the complaint has more than {MOST_CLAUSES} clauses; a person must read it")
+    marked = [_marked(statement, lines) for statement in heard]
     ears = listen(task.text, marked, words)
     said = [claim for claim in ears.claims if claim.category.name in known]
     said, spare = _one_of_each_group(said, words, task.record)
