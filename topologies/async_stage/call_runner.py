@@ -12,11 +12,11 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 
 from topologies.async_stage.circuit_breaker import CircuitBreaker
-from topologies.async_stage.endings import Endings, checked
+from topologies.async_stage.endings import Endings
 from topologies.async_stage.entry import Entry, Result
 from topologies.async_stage.errors import ProviderDown, RetryLater
 from topologies.async_stage.key_order import KeyOrder
-from topologies.async_stage.message import Message, Output
+from topologies.async_stage.message import Message, Output, checked
 from topologies.async_stage.metrics import BusyMeter, StageMetrics
 from topologies.async_stage.partition import Partition
 from topologies.async_stage.retry_policy import RetryPolicy

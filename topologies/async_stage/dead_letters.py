@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from topologies.async_stage.message import Message, Output
+from topologies.async_stage.message import Message, Output, checked
 
 LOG = logging.getLogger("refund_bench.async_stage")
 
@@ -53,7 +53,7 @@ class DeadLetterOffice:
 
     def _attempt(self, message: Message, error: BaseException) -> Output:
         try:
-            return self._wrap(message, error)
+            return checked([self._wrap(message, error)])[0]
         except Exception:
             LOG.exception("the application's dead letter wrapping failed, the default is used")
             return self._default(message, error)

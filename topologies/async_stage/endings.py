@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 from topologies.async_stage.dead_letters import DeadLetterOffice
 from topologies.async_stage.errors import DeadlineExceeded, RetryLater
-from topologies.async_stage.message import Message, Output
+from topologies.async_stage.message import Message, Output, checked
 from topologies.async_stage.metrics import StageMetrics
 
 LOG = logging.getLogger("refund_bench.async_stage")
@@ -52,19 +52,3 @@ class Endings:
             return checked(await self._on_exhausted(message, error))
         except (Exception, asyncio.CancelledError) as crash:
             return self.dead_letter(message, crash)
-
-
-def checked(outputs: list[Output]) -> list[Output]:
-    """What the producer can write. Found out here it costs one message, there the stage."""
-    if not isinstance(outputs, list):
-        raise TypeError(f"a handler returns a list of Output, not {type(outputs).__name__}")
-    for output in outputs:
-        fine = (
-            isinstance(output, Output)
-            and isinstance(output.key, bytes)
-            and isinstance(output.value, bytes)
-            and all(isinstance(value, bytes) for value in output.headers.values())
-        )
-        if not fine:
-            raise TypeError("an Output's key, value and header values are bytes")
-    return outputs

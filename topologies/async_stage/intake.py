@@ -144,8 +144,7 @@ class Intake:
             if arrival is Arrival.NEW:
                 entry = self._adopt(partition, message)
                 if entry is None:
-                    key = self._order(message) if self._order else None
-                    entry = Entry(message, partition, key)
+                    entry = Entry(message, partition, self._order_of(message))
                     entries.append(entry)
                 partition.entries[message.offset] = entry
                 return True
@@ -154,6 +153,16 @@ class Intake:
             else:
                 self._metrics.redelivered += 1
         return False
+
+    def _order_of(self, message: Message) -> bytes | None:
+        """Its order key; what cannot be read keeps the record key's order and fails in its call."""
+        if self._order is None:
+            return None
+        try:
+            return self._order(message)
+        except Exception:
+            LOG.exception("no order key", extra={"offset": message.offset})
+            return message.key or b""
 
     def _adopt(self, partition: Partition, message: Message) -> Entry | None:
         """A call that an earlier assignment of this partition began is not paid again."""

@@ -70,7 +70,10 @@ class Partition:
         self.suspended = True
         self.buffer.clear()
         if self.predecessor is not None:
+            for entry in self.predecessor.entries.values():
+                entry.partition = self
             self.entries = {**self.predecessor.entries, **self.entries}
+            self.predecessor = None
 
     def inherited(self, offset: int) -> "Entry | None":
         """The call for this message that an earlier assignment began and that still counts."""
