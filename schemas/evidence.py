@@ -46,9 +46,10 @@ class FeeLine(Open):
 
 
 class EarlierRefund(Open):
-    """A refund made before this dispute; `refund_id` of one of ours is our payment key."""
+    """A refund made before this dispute; `refund_id` of one of ours is our payment key. Without one it
+    cannot be told from ours, and the larger of both counts per line."""
 
-    refund_id: Id
+    refund_id: Id | None = None
     amount_minor: Minor
     line_id: Id | None = None
     quantity: Quantity | None = None

@@ -58,15 +58,18 @@ def _outcome(name: str) -> Rule:
 
 def above_customer_limit(pack: PolicyPack, proposed_minor: int, automatic_minor: int) -> bool:
     """This proposal and the customer's other automatic payments of the window are above the limit.
-    A proposal of 0 takes nothing from it."""
+
+    Taken at its word: a customer whose payments are above the limit already is for a person even where
+    this proposal is 0, since the rule stands before `no_grievance_upheld`.
+    """
     limit = pack.limits.customer_limit_minor
-    return limit is not None and proposed_minor > 0 and proposed_minor + automatic_minor > limit
+    return limit is not None and proposed_minor + automatic_minor > limit
 
 
 def _above_cap(case: Case) -> bool:
     cap = case.pack.limits.auto_approve_cap_minor
     total = case.proposed_minor + case.automatic_minor
-    return cap is not None and case.proposed_minor > 0 and total > cap
+    return cap is not None and total > cap
 
 
 def _nothing_to_check(case: Case) -> bool:

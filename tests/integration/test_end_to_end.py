@@ -235,7 +235,7 @@ def test_bad_input_becomes_a_dead_letter_and_the_next_is_processed(
     assert watcher.wait(filed, 60) == []
     assert {watcher.trails[d].entry.status for d in filed} <= FINAL  # type: ignore[union-attr]
     client = connect(address_from(stack.environment))
-    sql = "SELECT count() FROM dead_letters FINAL WHERE topic = 'complaints'"
+    sql = "SELECT count() FROM dead_letters FINAL WHERE source_topic = 'complaints'"
     until(lambda: client.query(sql).result_rows[0][0] >= len(poison), timeout_s=30)
     assert client.query(sql).result_rows[0][0] == len(poison)
 

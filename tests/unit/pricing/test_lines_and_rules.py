@@ -165,7 +165,13 @@ def test_the_allowance_stops_only_what_no_earlier_rule_decided():
     safety = price(record, [claim(1, "LATE_DELIVERY")], safety_words=True)
     assert allow(safety, ours=245_101).decision_rule == "safety_requires_human"
     nothing = price(record, [claim(1, "LATE_DELIVERY")], ["REJECTED"])
-    assert allow(nothing, ours=999_999).decision_rule == "no_grievance_upheld"
+    assert allow(nothing, ours=250_000).decision_rule == "no_grievance_upheld"
+    over = allow(nothing, ours=250_001)
+    assert (over.decision_rule, over.amount_minor, over.needs_person) == (
+        "customer_window_total_above_limit",
+        0,
+        True,
+    )
 
 
 def test_every_rule_of_both_packs_is_known_and_a_gap_ends_with_a_person():
