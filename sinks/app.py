@@ -29,9 +29,8 @@ def build(
     """Give `app` a dataframe per topic, all of which end in one sink.
 
     `on_refused` makes dead letters of records ClickHouse will never take; by default the app stops at
-    them. `address` comes from the
-    environment by default. With `apply_migrations` off the sink needs no right to change the schema:
-    it waits until somebody has.
+    them. `address` comes from the environment by default. With `apply_migrations` off the sink needs
+    no right to change the schema: it waits until somebody has.
     """
     where = address or address_from()
     prepare: Callable[[Client], object] = migrate.migrate if apply_migrations else migrate.check

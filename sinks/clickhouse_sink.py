@@ -88,6 +88,10 @@ class ClickHouseSink(BaseSink):
         self._batch = _Batch()
         self._away: ClickHouseAway | None = None
 
+    @property
+    def buffered_bytes(self) -> int:
+        return self._batch.bytes
+
     def setup(self) -> None:
         """Nothing: a ClickHouse that is away at the start is waited for like one that goes away later."""
 

@@ -1,5 +1,6 @@
 """Where ClickHouse is, from the environment, and a client for it."""
 
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,6 +8,10 @@ from urllib.parse import urlsplit
 
 import clickhouse_connect
 from clickhouse_connect.driver.client import Client
+
+# It logs a traceback that can quote the value it could not write, which can be a customer's words;
+# the writer names the row instead.
+logging.getLogger("clickhouse_connect.driver.transform").setLevel(logging.CRITICAL)
 
 DEFAULT_URL = "http://127.0.0.1:8123"
 
