@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import orjson
+from confluent_kafka import Producer
 
 from ops.cases import complaint_of, evidence_of
 from schemas.ids import dispute_id
@@ -12,14 +13,17 @@ from topologies import clients
 
 
 def file_cases(
-    cases: Iterable[dict[str, Any]], installation_key: bytes, bootstrap: str | None = None
+    cases: Iterable[dict[str, Any]],
+    installation_key: bytes,
+    bootstrap: str | None = None,
+    producer: Producer | None = None,
 ) -> dict[str, str]:
-    """Produce each case's complaint and evidence; case id → dispute id.
+    """Produce each case's complaint and evidence; case id → dispute id. A load keeps one `producer`.
 
     Raises:
         RuntimeError: the broker did not take every record within 30 s.
     """
-    producer = clients.producer(bootstrap)
+    producer = producer or clients.producer(bootstrap)
     filed: dict[str, str] = {}
     for case in cases:
         complaint, evidence = complaint_of(case), evidence_of(case)

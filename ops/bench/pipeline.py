@@ -54,12 +54,13 @@ def run(disputes: int = 200, per_second: float = 5.0, seed: int = 1) -> dict[str
         warm = file_cases(itertools.islice(source, WARM_UP), key, stack.bootstrap)
         cold = watcher.wait(warm.values(), 90)
         filed: dict[str, str] = {}
+        producer = clients.producer(stack.bootstrap)
         began = time.monotonic()
         for number, case in enumerate(itertools.islice(source, disputes)):
             # An open load: the next complaint comes when it comes, however far the pipeline is.
             while (ahead := began + number / per_second - time.monotonic()) > 0:
                 watcher.poll(min(ahead, 0.05))
-            filed |= file_cases([case], key, stack.bootstrap)
+            filed |= file_cases([case], key, producer=producer)
         offered_s = time.monotonic() - began
         late = watcher.wait(filed.values(), 60)
         watcher.close()

@@ -3,7 +3,6 @@
 import secrets
 import sys
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,6 +18,10 @@ from topologies.topic_admin import create_topics
 
 APPS = ("intake", "tally", "settlement", "allowance", "ledger", "timer", "network", "sink")
 """One process each; `network` holds extraction, every judge, payout and letters."""
+
+
+STOP_APPS_WITHIN_S = 6.0
+STOP_SERVICES_WITHIN_S = 4.0
 
 
 class LocalStack:
@@ -71,15 +74,11 @@ class LocalStack:
         self.folder.mkdir(parents=True, exist_ok=True)
         try:
             on_step("Apache Kafka, the ClickHouse engine and the payment gateway")
-            with ThreadPoolExecutor(1) as pool:
-                services = pool.submit(self._run, self._services())
-                if self.kafka:
-                    self.kafka.start()
-                self.environment["REFUND_BENCH_BROKER"] = self.bootstrap
-                on_step("topics and tables")
-                create_topics(self.bootstrap)
-                services.result()
-                migrate(connect(address_from(self.environment)))
+            self._run(self._services())
+            self.environment["REFUND_BENCH_BROKER"] = self.bootstrap
+            on_step("topics and tables")
+            create_topics(self.bootstrap, 1 if self.kafka else None)
+            migrate(connect(address_from(self.environment)))
             on_step(f"{len(self._apps)} apps")
             self._run([self._app(name) for name in self._apps])
         except BaseException:
@@ -89,10 +88,9 @@ class LocalStack:
 
     def stop(self) -> None:
         """Apps first, so that what they hold is committed while the broker is there."""
+        shares = [STOP_SERVICES_WITHIN_S, STOP_APPS_WITHIN_S]
         while self._supervisors:
-            self._supervisors.pop().stop()
-        if self.kafka:
-            self.kafka.stop()
+            self._supervisors.pop().stop(shares[len(self._supervisors)])
 
     def status(self) -> list[Status]:
         return [status for supervisor in self._supervisors for status in supervisor.status()]
@@ -114,7 +112,10 @@ class LocalStack:
         supervisor.start()
 
     def _services(self) -> list[Process]:
+        kafka = self.kafka
+        broker = [Process("kafka", kafka.prepare(), ready=kafka.is_ready)] if kafka else []
         return [
+            *broker,
             Process(
                 "gateway",
                 [
