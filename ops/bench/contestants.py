@@ -10,6 +10,7 @@ import asyncio
 import json
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -79,6 +80,7 @@ def quix_apply(given: Given, log: CallLog) -> None:
         consumer_poll_timeout=0.05,
         auto_create_topics=False,
         use_changelog_topics=False,
+        state_dir=tempfile.mkdtemp(prefix="refund-bench-quix-"),
         loglevel="ERROR",
     )
     read = app.topic(given["input"], value_deserializer="bytes", key_deserializer="bytes")
