@@ -11,11 +11,13 @@ from schemas.pack import PolicyPack
 from streams.llm.port import DraftGrievance, DraftLeftOut, ExtractionDraft
 
 MAX_TEXT = 400
-_LEANS = frozenset({
-    "it", "its", "this", "that", "they", "them", "their", "these", "those", "he", "she", "his",
-    "her", "him", "there", "here",
-})  # fmt: skip
+_LEANS = frozenset({"it", "its", "they", "them", "their", "he", "she", "his", "her", "him"})
 """A grievance that starts with one of these needs the complaint to be understood."""
+_POINTS = frozenset({"this", "that", "these", "those"})
+_VERBS = frozenset(
+    {"is", "was", "are", "were", "did", "does", "has", "had", "have", "came", "never"}
+)
+"""After these, "this" stands for something said elsewhere ("this was late"), not with it ("this order was")."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ def _faults(grievance: DraftGrievance, lines: dict[str, Any], pack: PolicyPack) 
     words = re.findall(r"\w+", grievance.text.casefold())
     if len(words) < 3 or len(grievance.text) > MAX_TEXT:
         yield f"the text must be one full sentence of at most {MAX_TEXT} characters"
-    elif words[0] in _LEANS:
+    elif words[0] in _LEANS or (words[0] in _POINTS and words[1] in _VERBS):
         yield f"the text starts with {words[0]!r}; say what it stands for, so that the text needs no complaint beside it"
     if grievance.line_id is not None and grievance.line_id not in lines:
         yield f"line {grievance.line_id!r} is not on the order; the lines are {', '.join(lines) or 'none'}"

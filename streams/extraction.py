@@ -49,7 +49,7 @@ async def extract(
         reply = await model.extract(task)
         usage = usage.plus(reply.usage)
         checked = _check(reply, dispute, pack)
-        if not checked.problems:
+        if not checked.problems or reply.failure == "refused":
             break
         task = _again(task, checked.problems, reply.raw)
     assert reply is not None

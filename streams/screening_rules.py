@@ -81,7 +81,7 @@ RULES: tuple[Rule, ...] = (
         rf"\byou are (?:now |actually |really )?(?:{_SELF}|in (?:developer|debug|god|admin|test) mode|dan\b|unrestricted"
         r"|(?:an? |the )?(?:refund (?:approver|bot)|impartial judge|adjudicator))\b",
         r"\b(?:act|behave|respond|answer|pretend) (?:as|like|to be|as if you (?:are|were)) (?:an? |the |my )?"
-        r"(?:admin|judge|system|ai|assistant|approver|supervisor|developer|unrestricted|senior officer)",
+        r"(?:senior |trusted |final )?(?:admin|judge|system|ai|assistant|approver|supervisor|developer|unrestricted|officer)\b",
         r"\bfrom now on,? (?:you|your|always|only|every (?:answer|reply|ruling))\b(?! (?:guys|people|have lost|will never get))"
         r".{0,40}\b(?:are|answer|respond|reply|output|rule|approve|uphold|obey)\b",
         r"\b(?:developer|debug|god|jailbreak|maintenance|sudo) mode\b|\bjailbreak\b|\bdo anything now\b",

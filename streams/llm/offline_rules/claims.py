@@ -17,7 +17,7 @@ class Said:
     statement: int
     weight: int
     demanding: bool = False
-    """The claim stands inside a demand: "refund me for the missing raita"."""
+    """The claim stands inside a demand: "refund me for the missing soup"."""
 
 
 def _hits(phrases: Sequence[Phrase], spoken: Spoken) -> list[Hit]:

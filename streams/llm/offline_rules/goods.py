@@ -119,7 +119,7 @@ _BARE = frozenset({
 
 def join_lists(clauses: Sequence[tuple[Token, ...]]) -> tuple[tuple[Token, ...], ...]:
     """Clauses that only name goods, put together with the clause that says what is the matter with them:
-    "the raita, two naans and the dal were missing"."""
+    "the soup, two rolls and the salad were missing"."""
     joined: list[tuple[Token, ...]] = []
     waiting: tuple[Token, ...] = ()
     for clause in clauses:

@@ -73,7 +73,7 @@ _OPINION = (
     "gone|going|went downhill|worse|to the dogs", "getting|becoming worse", "standards|quality have|has dropped|fallen|declined|slipped",
     "thief|thieves|thieving|fraudsters|crooks|robbers|ole|barawo|chor|chors|loot*|scammers", "daylight robbery", "rip off|ripoff", "ripped off", "never again", "last time i|we|am|using|ordering|i'm",
     "never|not|stop|stopped|done|quit|will ... order*|use|using|recommend|come|return|bank|banking ... again|here|you|app|anymore|from|with|anyone", "uninstall*|delet* ... app|it|this|account", "deleting|uninstalling",
-    "avoid|beware", "love|loved|loyal|trusted|used to", "expected|expect better|more", "you ... do not|never care", "nobody|no one cares|care", "disappointing service", "what a|such ... joke|shame|mess|waste|disgrace|company|service|experience|app", "waste of", "poor show", "{no} about money", "hate this|your|the", "overrated", "go|switch* to|your competitor|competitors|another|other bank|app|zomato|swiggy",
+    "avoid|beware", "love|loved|loyal|trusted|used to", "expected|expect better|more", "you ... do not|never care", "nobody|no one cares|care", "disappointing service", "what a|such ... joke|shame|mess|waste|disgrace|company|service|experience|app", "waste of", "poor show", "{no} about money", "hate this|your|the", "overrated", "go|switch* to|your competitor|competitors|another|other bank|app",
 )  # fmt: skip
 _RHETORIC = (
     "is|are|was this|that|it|you ... joke|joking|serious|kidding|how", "how hard|difficult|can|could|dare|come", "what kind|sort|type of", "do|does|did you|anyone|anybody even|really|not", "you call this|that", "what|who|why ... paying|pay|trust|bother|use|hire|am|do|should",
