@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from clickhouse_connect.datatypes.base import ClickHouseType
 from clickhouse_connect.driver.client import Client
-from clickhouse_connect.driver.exceptions import Error
+from clickhouse_connect.driver.exceptions import Error, OperationalError
 
 from sinks.halving import NotTheRows, store
 from sinks.migrate import SchemaBehind
@@ -118,7 +118,8 @@ class Writer:
         pause = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0**self._failures)
         self._failures = min(self._failures + 1, 16)
         away = ClickHouseAway(_reason(problem), pause * random.uniform(0.5, 1.0))
-        passing = getattr(problem, "code", None) in {None, *RETRIABLE}
+        code = getattr(problem, "code", None)
+        passing = isinstance(problem, (OSError, OperationalError)) or code in RETRIABLE
         level = logging.WARNING if passing else logging.ERROR
         logger.log(level, "ClickHouse cannot write: %s", away)
         return away
