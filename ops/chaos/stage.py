@@ -27,7 +27,7 @@ from topologies.async_stage.offset_codec import decode
 PARTITIONS = 12
 INSTANCES = 2
 FAULTY_SHARE = 1 / 3
-BETWEEN_KILLS_S = (0.5, 2.5)
+MOST_BETWEEN_KILLS_S = 10.0
 
 Places = dict[bytes, tuple[int, int]]
 
@@ -59,7 +59,7 @@ def run(
                 settings={"slots": slots},
             )
             try:
-                killed = _kill(fleet, kills, rng)
+                killed = _kill(fleet, kills, messages, rng)
                 last_kill = time.monotonic()
                 seen = _read(bootstrap, topics[1], set(places), 120 + messages * 2 / slots)
                 finished_s = time.monotonic() - last_kill
@@ -118,22 +118,23 @@ def _fill(bootstrap: str, topic: str, messages: int) -> Places:
     return places
 
 
-def _kill(fleet: Fleet, kills: int, rng: random.Random) -> int:
-    """Start the instances and kill one or the other until it was enough."""
+def _kill(fleet: Fleet, kills: int, messages: int, rng: random.Random) -> int:
+    """Start the instances and kill one or the other, evenly over the work, so that none is idle."""
     for ordinal in range(INSTANCES):
         fleet.start(ordinal, fault=_fault(rng))
     for kill in range(1, kills + 1):
         ordinal = rng.randrange(INSTANCES)
         victim = fleet.running[ordinal]
-        end = time.monotonic() + rng.uniform(*BETWEEN_KILLS_S)
-        while time.monotonic() < end and victim.poll() is None:
-            time.sleep(0.01)
+        wanted = messages * (kill - rng.random()) / (kills + 1)
+        end = time.monotonic() + MOST_BETWEEN_KILLS_S
+        while fleet.finished() < wanted and time.monotonic() < end and victim.poll() is None:
+            time.sleep(0.1 * rng.random())
         if victim.poll() is None:
             fleet.kill(ordinal)
         else:
             fleet.note_death(ordinal)
         fleet.start(ordinal, fault=_fault(rng) if kill < kills else None)
-        print(f"kill {kill}: {len(fleet.calls())} calls so far", file=sys.stderr)  # noqa: T201
+        print(f"kill {kill}: {fleet.finished()} of {messages} done", file=sys.stderr)  # noqa: T201
     # Whoever still carries a fault is replaced, so that the last stretch is undisturbed.
     for ordinal in list(fleet.running):
         fleet.kill(ordinal)

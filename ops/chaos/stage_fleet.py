@@ -109,6 +109,10 @@ class Fleet:
         found += [Call(key, pid, at, None) for (key, pid), at in open_calls.items()]
         return sorted(found, key=lambda call: call.begin)
 
+    def finished(self) -> int:
+        """Messages for which a call has ended."""
+        return len({key for what, key, _, _ in self._notes() if what == "end"})
+
     def until_calls(self, count: int, pid: int | None = None, timeout_s: float = 60.0) -> None:
         end = time.monotonic() + timeout_s
         while len([1 for call in self.calls() if pid in (None, call.pid)]) < count:

@@ -79,7 +79,8 @@ def test_a_frozen_process_that_wakes_after_its_partitions_moved_writes_nothing(
     fault = None
     if moment != "in a call":
         fault = {"commit": 3, "when": moment.split()[0], "signal": "SIGSTOP"}
-    frozen = it.start(0, fault=fault)
+    quick = {"transaction.timeout.ms": 7_000, "message.timeout.ms": 7_000}
+    frozen = it.start(0, fault=fault, producer=quick)
     if moment == "in a call":
         it.until_calls(40)
         frozen.send_signal(19)
@@ -89,8 +90,8 @@ def test_a_frozen_process_that_wakes_after_its_partitions_moved_writes_nothing(
     reader.until(120, timeout_s=60)
     records_before = reader.to_the_end()
     frozen.send_signal(18)
-    sent += lane.send(range(120, 200))
-    reader.until(200, timeout_s=60)
+    sent += lane.send(range(120, 160))
+    reader.until(160, timeout_s=60)
     exactly_once(sent, reader.to_the_end())
     assert records_before == reader.keys[: len(records_before)]
 
