@@ -7,7 +7,17 @@ from schemas.grievance import LeftOutKind
 from streams.llm.offline_rules.claims import Said, across, claims_in, grouped_in, in_sentence
 from streams.llm.offline_rules.lexicon import Heard, Lexicon
 from streams.llm.offline_rules.patterns import Spoken, any_of
-from streams.llm.offline_rules.tokens import Clause, Statement, Token
+from streams.llm.offline_rules.tokens import (
+    CLOCK,
+    DURATION,
+    ITEM,
+    MONEY,
+    NUMBER,
+    WEIGHT,
+    Clause,
+    Statement,
+    Token,
+)
 from streams.llm.offline_rules.vocabulary import (
     DEMAND,
     GREETING,
@@ -86,9 +96,28 @@ def listen(text: str, found: Sequence[Statement], lexicon: Lexicon) -> Ears:
             continue
         barred = _barred(text, statement, also_this)
         claims, left_out = _hear(number, statement, barred, single, grouped)
+        follows = bool(ears.left_out) and ears.left_out[-1][0] == "instruction"
+        if follows and not claims and [kind for kind, _ in left_out] == ["demand"]:
+            before = ears.left_out.pop()[1]
+            left_out = [("instruction", (*before, *left_out[0][1]))]
+        if _bears_on(claims or ears.claims, number, left_out):
+            left_out = []
         ears.claims += claims
         ears.left_out += left_out
     return ears
+
+
+_FIGURES = frozenset(NUMBER + CLOCK + MONEY + WEIGHT + DURATION + ITEM)
+
+
+def _bears_on(
+    claims: Sequence[Said], number: int, left_out: Sequence[tuple[LeftOutKind, Clause]]
+) -> bool:
+    """Whether a sentence that claims nothing itself gives figures or goods to the claim just before it."""
+    if [kind for kind, _ in left_out] != ["context"] or not claims:
+        return False
+    figures = any(_FIGURES & set(token.marks) for token in left_out[0][1])
+    return figures and claims[-1].statement == number - 1
 
 
 def _barred(text: str, statement: Statement, also_this: bool) -> list[LeftOutKind | None]:

@@ -15,6 +15,7 @@ from streams.judging import judge
 from streams.llm.offline_rules.model import OfflineRules
 from streams.policies.loader import LoadedPack
 from streams.screening import screen
+from tests.unit.reading.rewordings import REWORDINGS
 from tests.unit.reading.support import BANK, FOOD, dispute, now
 
 FOLDER = Path(__file__).parents[2] / "data" / "cases"
@@ -141,3 +142,24 @@ def test_exactly_the_cases_labelled_so_are_flagged_by_the_screening() -> None:
         assert flagged == (case["expect"]["decision_rule"] == "screening_flag_requires_human"), (
             case["id"]
         )
+
+
+def _retold() -> list[dict[str, Any]]:
+    told = []
+    for name, case in CASES.items():
+        for text in REWORDINGS.get("-".join(name.split("-")[:2]), ()):
+            told.append({**case, "complaint": {**case["complaint"], "text": text}})
+    return told
+
+
+def test_the_cases_told_in_other_words_come_out_as_labelled() -> None:
+    retold = _retold()
+    wrong = [c["complaint"]["text"] for c in retold if _got(_run(c)[1]) != _wanted(c)]
+    assert len(retold) >= 75
+    assert len(wrong) <= 3, wrong
+
+
+def test_what_is_left_out_of_a_retelling_is_mostly_what_the_label_says() -> None:
+    retold = _retold()
+    right = [c for c in retold if _left_out_right(c, _run(c)[0])]
+    assert len(right) >= len(retold) * 0.9
