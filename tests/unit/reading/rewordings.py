@@ -1,5 +1,5 @@
-"""The labelled cases told again in other words, by us. The reader was changed for the first telling of most
-cases, and for four of the second; when first read, 35 of 39 and 37 of 38 came out right."""
+"""The labelled cases told again in other words, by us, twice. When first read, 35 of 39 of the first telling
+and 37 of 38 of the second came out right; the reader was then changed for the five that did not."""
 
 REWORDINGS: dict[str, tuple[str, ...]] = {
     "bank-01": (
