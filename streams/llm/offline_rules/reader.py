@@ -1,24 +1,19 @@
 """The stand-in's extraction: from what the clauses say to grievances that stand alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from schemas.grievance import LeftOutKind
-from streams.conditions import holds
-from streams.facts import facts
 from streams.llm.offline_rules.claims import Said
 from streams.llm.offline_rules.counts import quantity
 from streams.llm.offline_rules.goods import Line, join_lists, lines_of, mark, mentions
-from streams.llm.offline_rules.hearing import left_out_kind, listen
+from streams.llm.offline_rules.grouping import one_of_each_group
+from streams.llm.offline_rules.hearing import listen
 from streams.llm.offline_rules.lexicon import Lexicon, lexicon
 from streams.llm.offline_rules.patterns import any_of
 from streams.llm.offline_rules.tokens import Clause, Statement, Token, span, statements
 from streams.llm.port import DraftGrievance, DraftLeftOut, ExtractionDraft, ExtractionTask
-
-GROUP_THRESHOLD = 3
-"""Less than one strong sign, or two weak ones and the record's, is no claim."""
-
 
 MOST_CLAUSES = 3_000
 """Above this nobody wrote a complaint, and reading it would hold up everybody else's."""
@@ -57,7 +52,7 @@ def read(task: ExtractionTask) -> ExtractionDraft:
     marked = [_marked(statement, lines) for statement in heard]
     ears = listen(task.text, marked, words)
     said = [claim for claim in ears.claims if claim.category.name in known]
-    said, spare = _one_of_each_group(said, words, task.record)
+    said, spare = one_of_each_group(said, words, task.record)
     left_out = [*ears.left_out, *spare]
     claims: list[Found] = []
     for claim in said:
@@ -127,53 +122,6 @@ def _counted(
         return Found(claim, named=named)
     units, said = quantity(near or claim.clause, wider, line, claim.category.words.counts_received)
     return Found(claim, line, units, said, named=named)
-
-
-def _one_of_each_group(
-    said: Sequence[Said], words: Lexicon, record: Mapping[str, Any]
-) -> tuple[list[Said], list[tuple[LeftOutKind, Clause]]]:
-    """Of the categories that exclude each other, the one that text and record support best."""
-    known = facts(record)
-    kept = [claim for claim in said if not claim.category.words.group]
-    spare: list[tuple[LeftOutKind, Clause]] = []
-    for group in dict.fromkeys(c.words.group for c in words.categories if c.words.group):
-        members = [claim for claim in said if claim.category.words.group == group]
-        scores: dict[str, int] = {}
-        for category in words.categories:
-            own = [claim for claim in members if claim.category.name == category.name]
-            if own:
-                record_says = [
-                    b.score for b in category.words.boost if all(holds(c, known) for c in b.when)
-                ]
-                scores[category.name] = sum(claim.weight for claim in own) + sum(record_says)
-        if not scores or max(scores.values()) < GROUP_THRESHOLD:
-            spare += _unclaimed(members)
-            continue
-        winner = max(scores, key=lambda name: scores[name])
-        own = [claim for claim in members if claim.category.name == winner]
-        firm = [claim for claim in own if not claim.demanding] or own
-        kept.append(_widest(max(firm, key=lambda claim: claim.weight), members))
-        if any(not claim.demanding for claim in members):
-            spare += [
-                ("demand", clause)
-                for clause in dict.fromkeys(c.clause for c in members if c.demanding)
-            ]
-    return kept, spare
-
-
-def _widest(claim: Said, members: Sequence[Said]) -> Said:
-    """The claim with every clause of its sentence that bears on it."""
-    bearing = [m.clause for m in members if m.statement == claim.statement and not m.demanding]
-    tokens = {token.start: token for clause in (*bearing, claim.clause) for token in clause}
-    return replace(claim, clause=tuple(tokens[start] for start in sorted(tokens)))
-
-
-def _unclaimed(members: Sequence[Said]) -> list[tuple[LeftOutKind, Clause]]:
-    """Clauses that only hinted at a claim are left out as what else they are."""
-    by_statement: dict[int, Clause] = {}
-    for claim in members:
-        by_statement.setdefault(claim.statement, claim.clause)
-    return [(left_out_kind(clause) or "context", clause) for clause in by_statement.values()]
 
 
 def _merge(claims: Sequence[Found]) -> tuple[list[Found], list[tuple[LeftOutKind, Clause]]]:
