@@ -88,6 +88,9 @@ class ClickHouseSink(BaseSink):
         self._batch = _Batch()
         self._away: ClickHouseAway | None = None
 
+    def __repr__(self) -> str:
+        return "ClickHouse"
+
     @property
     def buffered_bytes(self) -> int:
         return self._batch.bytes

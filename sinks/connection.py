@@ -9,9 +9,14 @@ from urllib.parse import urlsplit
 import clickhouse_connect
 from clickhouse_connect.driver.client import Client
 
-# It logs a traceback that can quote the value it could not write, which can be a customer's words;
-# the writer names the row instead.
-logging.getLogger("clickhouse_connect.driver.transform").setLevel(logging.CRITICAL)
+# They log tracebacks and whole URLs for what the writer says in a line; the first can quote the value
+# it could not write, which can be a customer's words.
+for _name in (
+    "clickhouse_connect.driver.transform",
+    "clickhouse_connect.driver._backend.http_sync",
+):
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
+logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 
 DEFAULT_URL = "http://127.0.0.1:8123"
 

@@ -39,6 +39,15 @@ def describe(problem: Exception) -> str:
     """The error without the values it may quote, which can be a customer's words."""
     if isinstance(problem, Error) and problem.code is not None:
         return f"code {problem.code} {problem.name or ''}".rstrip()
-    if isinstance(problem, (DataError, OperationalError, ProgrammingError)):
+    if isinstance(problem, OperationalError):
+        return f"{problem} ({type(_root(problem)).__name__})"
+    if isinstance(problem, (DataError, ProgrammingError)):
         return f"{type(problem).__name__}: {problem}"
     return type(problem).__name__
+
+
+def _root(problem: BaseException) -> BaseException:
+    """What it came from: the refused connection under the client's own error."""
+    while below := problem.__cause__ or problem.__context__:
+        problem = below
+    return problem

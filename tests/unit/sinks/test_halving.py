@@ -72,4 +72,7 @@ def test_too_many_refused_rows_are_not_the_rows() -> None:
 def test_an_error_is_described_without_the_values_it_quotes() -> None:
     assert describe(CONSTRAINT) == "code 469 VIOLATED_CONSTRAINT"
     assert describe(ValueError("invalid literal: 'my words'")) == "ValueError"
+    gone = OperationalError("Error executing HTTP request")
+    gone.__cause__ = ConnectionRefusedError(111)
+    assert describe(gone) == "Error executing HTTP request (ConnectionRefusedError)"
     assert "latency_ms" in describe(DataError("Unable to create native array for `latency_ms`"))
