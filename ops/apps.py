@@ -1,12 +1,14 @@
 """Every app by name, and how to run one. Each is a process; `network` puts the async ones into one."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ops.logs import set_up_logging
+from schemas.topics import DEAD_LETTERS
 from topologies import clients
 from topologies.async_stage import AsyncStage, AsyncWorker
+from topologies.dead_letters import DeadLetterBox
 from topologies.settings import Settings
 
 log = logging.getLogger("refund_bench.app")
@@ -40,14 +42,50 @@ def run_app(name: str, seat: int | None = None, state_dir: Path | None = None) -
 
         return TimerApp().run()
     if name == "sink":
-        from sinks import app as sink_app
-        from topologies.quix_app import application
-
-        app = application("sink", settings)
-        sink_app.build(app)
-        app.run()
-        return 0
+        return _run_sink(settings)
     AsyncWorker(network_stages(name, settings, seat)).run()
+    return 0
+
+
+def _run_sink(settings: Settings) -> int:
+    """The sink writes at least once into tables that replace, so it needs no transactions and may take
+    larger bites than the stages that money waits for."""
+    from sinks import app as sink_app
+    from sinks.clickhouse_sink import RefusedRecord
+    from topologies.network_stage import now
+    from topologies.quix_app import application
+
+    box, producer = DeadLetterBox(settings.installation_key), clients.producer()
+
+    def on_refused(refused: Sequence[RefusedRecord]) -> None:
+        for record in refused:
+            if record.place.topic == DEAD_LETTERS.name:
+                # It is where it belongs; a dead letter of a dead letter would only come back here.
+                log.error("ClickHouse refused a dead letter", extra={"error": record.reason})
+                continue
+            letter = box.seal(
+                stage="sink",
+                topic=record.place.topic,
+                partition=record.place.partition,
+                offset=record.place.offset,
+                key=record.key,
+                value=record.value,
+                error=record.reason,
+                now=now(),
+            )
+            producer.produce(DEAD_LETTERS.name, key=record.key, value=letter.to_bytes())
+        if producer.flush(30):
+            raise RuntimeError("Kafka did not take the dead letters of refused rows")
+
+    app = application(
+        "sink",
+        settings,
+        processing_guarantee="at-least-once",
+        commit_interval=1.0,
+        commit_every=5_000,
+    )
+    sink_app.build(app, on_refused)
+    app.run()
     return 0
 
 

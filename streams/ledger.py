@@ -8,7 +8,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
-from schemas.base import DisputeEvent, Event, Id, Model, UtcDatetime
+from schemas.base import DisputeEvent, Event, Id, Model, UtcDatetime, UtcDatetime
 from schemas.dispute import Dispute
 from schemas.docket import Docket
 from schemas.ids import auto_key, content_hash
@@ -91,7 +91,7 @@ def on_event(
             "at": now,
             "sequence": sequence,
             "chain_head": link,
-            "stages": {**entry.stages, _stage_name(event): event.at},
+            "stages": _stages(entry.stages, event),
         }
     )
     account = account.model_copy(update={"entry": entry, "seen": (*account.seen, event_hash)})
@@ -110,6 +110,17 @@ def on_event(
         update={"accounts": {**state.accounts, entry.dispute_id: account}}
     )
     return next_state, [emit(LEDGER, entry), emit(AUDIT, audit)]
+
+
+def _stages(known: dict[str, UtcDatetime], event: DisputeEvent | Review) -> dict[str, UtcDatetime]:
+    """When the pipeline reached each stage: the first time, so that a later review or its payment
+    changes nothing; for `judged` the last grievance's verdict, late revisions aside."""
+    name = _stage_name(event)
+    if isinstance(event, Verdict):
+        if event.revision > 1:
+            return known
+        return {**known, name: max(event.at, known.get(name, event.at))}
+    return {**known, name: min(event.at, known.get(name, event.at))}
 
 
 def _blank(event: DisputeEvent | Review, now: datetime) -> LedgerEntry:

@@ -7,7 +7,6 @@ from schemas.payment import Payment, PaymentStatus
 from schemas.settlement import Decision
 from streams.payments.port import GatewayRefused, KeyConflict, PaymentGateway, Refund, RefundRequest
 
-
 STAND_IN = "embedded"
 """The one kind of gateway that a simulated ruling may reach."""
 

@@ -67,16 +67,22 @@ class EmitSerializer(Serializer):
         return value.event.to_bytes() if value.event is not None else None
 
 
-def application(stage: str, settings: Settings) -> Application:
-    """An exactly-once application for a stage; static member and transactional id from the ordinal."""
+def application(stage: str, settings: Settings, **changes: Any) -> Application:
+    """An exactly-once application for a stage; static member and transactional id from the ordinal.
+
+    `changes` replace settings of Quix where a stage has a reason to differ.
+    """
     ordinal = clients.ordinal()
-    app = Application(
+    chosen: dict[str, Any] = {
+        "processing_guarantee": "exactly-once",
+        "commit_interval": COMMIT_INTERVAL_S,
+        **changes,
+    }
+    return Application(
         broker_address=clients.broker(),
         consumer_group=group(stage),
         auto_offset_reset="earliest",
         auto_create_topics=False,
-        processing_guarantee="exactly-once",
-        commit_interval=COMMIT_INTERVAL_S,
         consumer_poll_timeout=POLL_TIMEOUT_S,
         state_dir=settings.state_dir / f"{stage}-{ordinal}",
         consumer_extra_config={
@@ -90,8 +96,8 @@ def application(stage: str, settings: Settings) -> Application:
             **clients.transactional_settings(group(stage), ordinal),
         },
         loglevel=None,
+        **chosen,
     )
-    return app
 
 
 def input_topic(app: Application, topic: Topic) -> QuixTopic:

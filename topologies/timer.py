@@ -24,6 +24,7 @@ from topologies.quix_app import group
 log = logging.getLogger("refund_bench.timer")
 POLL_S = 0.1
 BATCH = 2_000
+SAY_WHEN_AT_THE_END: dict[str, Any] = {"enable.partition.eof": True}
 
 
 class TimerHeap:
@@ -71,10 +72,12 @@ class TimerApp:
         self._clock = clock
         self._heap = TimerHeap()
         self._stop = threading.Event()
-        self._consumer = clients.consumer(group("timer"), instance=clients.ordinal())
+        self._consumer = clients.consumer(
+            group("timer"), instance=clients.ordinal(), **SAY_WHEN_AT_THE_END
+        )
         self._producer = clients.producer()
-        self._behind: dict[int, int] = {}
-        """Partition → offset that must have been read before its timers may ring."""
+        self._behind: set[int] = set()
+        """Partitions whose end has not been reached yet: a tombstone may still come for what was read."""
         self._failed: KafkaException | None = None
 
     def stop(self, *_: Any) -> None:
@@ -105,22 +108,20 @@ class TimerApp:
     def _assigned(self, consumer: Any, partitions: list[TopicPartition]) -> None:
         for partition in partitions:
             partition.offset = OFFSET_BEGINNING
-            _, high = consumer.get_watermark_offsets(partition, timeout=10)
-            if high > 0:
-                self._behind[partition.partition] = high
+            self._behind.add(partition.partition)
         consumer.assign(partitions)
 
     def _revoked(self, consumer: Any, partitions: list[TopicPartition]) -> None:
         for partition in partitions:
-            self._behind.pop(partition.partition, None)
+            self._behind.discard(partition.partition)
             self._heap.drop_partition(partition.partition)
 
     def _take(self, message: Any) -> None:
         if message.error():
-            if message.error().code() != KafkaError._PARTITION_EOF:
-                log.warning("cannot read timers", extra={"error": message.error().str()})
+            if message.error().code() == KafkaError._PARTITION_EOF:
+                self._behind.discard(message.partition())
             else:
-                self._behind.pop(message.partition(), None)
+                log.warning("cannot read timers", extra={"error": message.error().str()})
             return
         timer_id = (message.key() or b"").decode("utf-8", "replace")
         if message.value() is None:
