@@ -176,7 +176,7 @@ def shingles(text: str) -> set[str]:
 def test_all_labelled_cases_are_held() -> None:
     held = [
         json.loads(line)["id"]
-        for file in sorted((ROOT / "tests" / "data" / "cases").glob("*.jsonl"))
+        for file in sorted((ROOT / "ops" / "cases").glob("*.jsonl"))
         for line in file.read_text(encoding="utf-8").splitlines()
     ]
     assert len(held) == len(set(held)) >= 38

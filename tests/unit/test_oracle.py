@@ -10,13 +10,14 @@ import pytest
 
 from tests.oracle import after, price, split
 
+CASES = Path(__file__).parents[2] / "ops" / "cases"
 DATA = Path(__file__).parent.parent / "data"
 ANSWERS = ("amount_minor", "proposed_minor", "decision_rule", "escalated", "needs_person")
 
 
 def cases() -> list[dict]:
     names = {"reworded", "money", "food-delivery", "bank-disputes-ng"}
-    files = sorted(f for f in DATA.rglob("*.jsonl") if f.stem in names)
+    files = sorted(f for f in [*DATA.rglob("*.jsonl"), *CASES.glob("*.jsonl")] if f.stem in names)
     return [json.loads(line) for f in files for line in f.read_text("utf-8").splitlines()]
 
 

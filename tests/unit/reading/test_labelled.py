@@ -18,7 +18,7 @@ from streams.screening import screen
 from tests.unit.reading.rewordings import REWORDINGS
 from tests.unit.reading.support import BANK, FOOD, dispute, now
 
-FOLDER = Path(__file__).parents[2] / "data" / "cases"
+FOLDER = Path(__file__).parents[3] / "ops" / "cases"
 CASES = {
     case["id"]: case
     for file in sorted(FOLDER.glob("*.jsonl"))

@@ -219,7 +219,7 @@ def test_no_labelled_case_is_wired_into_the_code() -> None:
         for f in (root / "streams").rglob("*")
         if f.suffix in {".py", ".toml", ".md"}
     )
-    for file in (root / "tests" / "data" / "cases").glob("*.jsonl"):
+    for file in (root / "ops" / "cases").glob("*.jsonl"):
         for case in map(json.loads, file.read_text().splitlines()):
             words = re.findall(r"[\w-]+", case["complaint"]["text"].casefold())
             runs = [" ".join(words[i : i + 6]) for i in range(max(1, len(words) - 5))]

@@ -12,7 +12,7 @@ from schemas.topics import ALL
 
 CASES = [
     json.loads(line)
-    for file in sorted((Path(__file__).parents[2] / "data" / "cases").glob("*.jsonl"))
+    for file in sorted((Path(__file__).parents[3] / "ops" / "cases").glob("*.jsonl"))
     for line in file.read_text(encoding="utf-8").splitlines()
 ]
 SCHEMAS = export.schemas()
