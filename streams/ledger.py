@@ -8,7 +8,7 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
-from schemas.base import DisputeEvent, Event, Id, Model, UtcDatetime, UtcDatetime
+from schemas.base import DisputeEvent, Event, Id, Model, UtcDatetime
 from schemas.dispute import Dispute
 from schemas.docket import Docket
 from schemas.ids import auto_key, content_hash
