@@ -90,6 +90,8 @@ class Intake:
         if not partitions:
             return
         room = self.room
+        if room < self._admission.prefetch // 4:
+            room = 0  # the calls have plenty at hand: a few at a time would only wake the loop
         entries: list[Entry] = []
         self._turn = (self._turn + 1) % len(partitions)
         giving = [*partitions[self._turn :], *partitions[: self._turn]]

@@ -32,7 +32,7 @@ class StageSettings:
     """Retryable failures in a row, over all messages, that open the breaker."""
     probe_every_s: float = 1.0
 
-    commit_interval_s: float = 0.025
+    commit_interval_s: float = 0.03
     """The least time between the beginnings of two commits."""
     max_output_bytes: int = 1_950_000
     dead_letter_topic: str = "dead-letters"

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, IsolationLevel, TopicPartition
+from confluent_kafka.admin import OffsetSpec
 
 from tests.support.kafka import Topics
 from tests.support.wait import until
@@ -123,6 +124,7 @@ class Reader:
         self._consumer: Consumer = clients.consumer(
             f"reader-of-{topic}", bootstrap=bootstrap, **{"enable.partition.eof": False}
         )
+        self._admin = clients.admin(bootstrap)
         self._topic = topic
         self._partitions = range(partitions)
         self._consumer.assign([TopicPartition(topic, each, 0) for each in self._partitions])
@@ -148,12 +150,14 @@ class Reader:
 
     def to_the_end(self) -> list[bytes]:
         """Everything committed now: reads each partition up to its last stable offset."""
-        ends = {
-            each: self._consumer.get_watermark_offsets(
-                TopicPartition(self._topic, each), timeout=15
-            )[1]
-            for each in self._partitions
+        # Not asked through the consumer: its connection is held by the fetch under way.
+        asked = {
+            TopicPartition(self._topic, each): OffsetSpec.latest() for each in self._partitions
         }
+        answers = self._admin.list_offsets(
+            asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=15
+        )
+        ends = {each.partition: answer.result(15).offset for each, answer in answers.items()}
 
         def there() -> bool:
             self.poll()

@@ -47,7 +47,7 @@ def test_a_broker_restarted_under_load(
         getattr(own_broker, how)()
         own_broker.start()
 
-    under_load(lane, fleet(seconds=(0.3, 0.6)), outage, messages=200)
+    under_load(lane, fleet(seconds=(0.3, 0.6)), outage, messages=120)
 
 
 @pytest.mark.long

@@ -26,7 +26,7 @@ def test_scaling_from_one_to_four_to_two_under_load(lane: Lane) -> None:
         return [Output(lane.output, message.key or b"", b"")]
 
     def stage(ordinal: int) -> AsyncStage:
-        return AsyncStage("scaled", lane.input, handler, lane.settings(ordinal=ordinal, slots=10))
+        return AsyncStage("scaled", lane.input, handler, lane.settings(ordinal=ordinal, slots=20))
 
     reader = lane.reader()
     stages = [stage(ordinal) for ordinal in range(4)]
