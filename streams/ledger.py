@@ -8,11 +8,11 @@ import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
-from schemas.base import DisputeEvent, Event, Id, Model, UtcDatetime
+from schemas.base import DisputeEvent, Event, Id, UtcDatetime
 from schemas.dispute import Dispute
 from schemas.docket import Docket
-from schemas.ids import auto_key, content_hash
-from schemas.ledger import AuditEntry, LedgerEntry, LedgerGrievance, Status
+from schemas.ids import content_hash
+from schemas.ledger import AuditEntry, LedgerEntry, LedgerGrievance
 from schemas.letter import Letter
 from schemas.payment import Payment
 from schemas.review import Review
@@ -20,6 +20,7 @@ from schemas.settlement import Decision
 from schemas.topics import AUDIT, LEDGER
 from schemas.verdict import Verdict
 from streams.emit import Emit, emit
+from streams.ledger_account import Account, LedgerState, derived
 
 STAGE = "ledger"
 GENESIS = "sha256:" + "0" * 64
@@ -32,37 +33,6 @@ class Place:
     topic: str
     partition: int
     offset: int
-
-
-class Account(Model):
-    """What the ledger keeps per dispute beside the entry itself."""
-
-    entry: LedgerEntry
-    docketed: bool = False
-    verdicts: tuple[str, ...] = ()
-    """Grievances whose first verdict has come."""
-    decisions: tuple[str, ...] = ()
-    due: dict[str, int] = {}
-    """Decision → amount that the gateway has yet to confirm."""
-    answered: tuple[str, ...] = ()
-    """Decisions with a payment record."""
-    refused: tuple[str, ...] = ()
-    """Decisions whose payment was refused for good."""
-    decided_under: dict[str, str] = {}
-    """Grievance → the latest decision that speaks of its line."""
-    for_person: bool = False
-    """What the latest decision says of `needs_person`."""
-    automatic_rule: str | None = None
-    automatic_at: tuple[UtcDatetime, ...] = ()
-    """When the automatic part was decided and when it was answered; both, and it is settled."""
-    seen: tuple[str, ...] = ()
-    """Event hashes in the chain, so that a redelivery is not numbered twice."""
-
-
-class LedgerState(Model):
-    """Per settles_under: its disputes."""
-
-    accounts: dict[str, Account] = {}
 
 
 Step = tuple[LedgerState | None, list[Emit]]
@@ -81,7 +51,7 @@ def on_event(
     account = state.accounts.get(event.dispute_id) or Account(entry=_blank(event, now))
     if event_hash in account.seen:
         return state, []
-    account = _derived(_fold(account, event))
+    account = derived(_fold(account, event))
     entry = account.entry
     sequence = entry.sequence + 1
     previous = entry.chain_head or GENESIS
@@ -305,49 +275,3 @@ def _paid(account: Account, event: Payment) -> Account:
         paid = entry.paid_minor + event.amount_minor
         entry = entry.model_copy(update={"paid_minor": paid})
     return _with(account, entry, **changes)
-
-
-def _derived(account: Account) -> Account:
-    """What follows from all that is known, so that the order in which it came leaves no trace."""
-    entry, refused = account.entry, account.refused
-    waiting = [
-        grievance
-        for grievance in entry.grievances
-        if grievance.disposition == "person"
-        or (
-            grievance.disposition == "pay"
-            and account.decided_under.get(grievance.grievance_id) in refused
-        )
-    ]
-    rule = account.automatic_rule
-    if rule is not None and auto_key(entry.dispute_id) in refused:
-        rule = "payment_refused"
-    entry = entry.model_copy(
-        update={
-            "decision_rule": rule,
-            "needs_person": account.for_person or bool(waiting),
-            "pending_minor": sum(g.amount_minor or g.amount_if_upheld_minor for g in waiting),
-            "settled_at": max(account.automatic_at) if len(account.automatic_at) == 2 else None,
-        }
-    )
-    account = account.model_copy(update={"entry": entry})
-    return account.model_copy(
-        update={"entry": entry.model_copy(update={"status": _status(account)})}
-    )
-
-
-def _status(account: Account) -> Status:
-    entry = account.entry
-    open_payments = [key for key in account.decisions if key not in account.answered]
-    if auto_key(entry.dispute_id) in account.decisions:
-        if any(account.due.get(key) for key in open_payments):
-            return "paying"
-        if open_payments:
-            return "settling"
-        if entry.needs_person:
-            return "part_paid_in_review" if entry.paid_minor else "in_review"
-        return "paid" if entry.paid_minor else "closed_no_payment"
-    if not account.docketed:
-        return "extracting"
-    judged = sum(grievance.ruling is not None for grievance in entry.grievances)
-    return "settling" if judged == len(entry.grievances) else "judging"

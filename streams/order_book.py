@@ -45,6 +45,8 @@ class DisputeBook(Model):
     needs_person: bool = False
     """True while a person must act, also where no line is worth anything."""
     tier: int = 1
+    order_ceiling_minor: int | None = None
+    """All payments of ours on the order together stay within it; None where its scopes bound them."""
 
     def pending(self) -> tuple[PriceLine, ...]:
         return tuple(line for line in self.lines if line.disposition == "person")
@@ -93,6 +95,17 @@ def holdings(book: OrderBook, dispute_id: str) -> Holdings:
                 ]
                 automatic += line.amount_minor if key == auto_key(other_id) else 0
     return Holdings(scopes=tuple(scopes), automatic_minor=automatic)
+
+
+def room_on_order(book: OrderBook, dispute_id: str, dispute: DisputeBook) -> int | None:
+    """What may still be paid on the order, a person's approvals included; None where nothing says."""
+    if dispute.order_ceiling_minor is None:
+        return None
+    disputes = {**book.disputes, dispute_id: dispute}.values()
+    paid = sum(
+        line.amount_minor for each in disputes for line in each.lines if line.disposition == "pay"
+    )
+    return max(0, dispute.order_ceiling_minor - paid)
 
 
 def without_text(docket: Docket) -> Docket:

@@ -71,11 +71,13 @@ def review_outcome(
     tier: int,
     pack: PolicyPack,
     waits: bool,
+    room: int | None = None,
 ) -> ReviewOutcome:
     """Decide what the review does to the pending lines of its dispute.
 
     `waits` says whether the dispute is before a person at all; it can be with no line pending (no
-    evidence came, or everything was rejected in a tier that a person sees).
+    evidence came, or everything was rejected in a tier that a person sees). `room` is what may still be
+    paid on the order, where something bounds it.
     """
 
     def end(
@@ -103,9 +105,10 @@ def review_outcome(
         return end("review_refused:nothing_to_approve")
     scopes = _distinct_scopes(pending)
     priced = sum(share.amount_minor for share in scopes)
-    ceiling = sum(_most(share) for share in scopes)
+    most = sum(_most(share) for share in scopes)
+    ceiling = most if room is None else min(most, room)
     amount = priced if review.action == "approve" else (review.amount_minor or 0)
-    if review.action == "approve" and not priced and ceiling:
+    if review.action == "approve" and not priced and most:
         return end("review_refused:state_an_amount")
     if amount > ceiling:
         return end("review_refused:above_ceiling")

@@ -22,6 +22,7 @@ from streams.order_book import (
     VerdictNote,
     holdings,
     merge,
+    room_on_order,
     to_person,
     without_text,
 )
@@ -155,7 +156,8 @@ class Settlement:
         docket = dispute.docket
         if auto_key(dispute_id) in dispute.told and docket is not None:
             for review in dispute.early:
-                dispute, proposal = self._review(dispute, review, docket, now)
+                room = room_on_order(book, dispute_id, dispute)
+                dispute, proposal = self._review(dispute, review, docket, room, now)
                 emits = [*emits, emit(PROPOSALS, proposal)]
             dispute = dispute.model_copy(update={"early": ()})
             if not dispute.needs_person and set(dispute.decisions) <= set(dispute.told):
@@ -164,7 +166,12 @@ class Settlement:
         return book.model_copy(update={"disputes": {**book.disputes, dispute_id: dispute}}), emits
 
     def _review(
-        self, dispute: DisputeBook, review: Review, docket: Docket, now: datetime
+        self,
+        dispute: DisputeBook,
+        review: Review,
+        docket: Docket,
+        room: int | None,
+        now: datetime,
     ) -> tuple[DisputeBook, Proposal]:
         pack = self._registry.get(docket.pack.policy, docket.pack.pack_version)
         outcome = review_outcome(
@@ -174,6 +181,7 @@ class Settlement:
             dispute.tier,
             pack.pack,
             waits=dispute.needs_person,
+            room=room,
         )
         proposal = outcome.proposal(docket, now)
         paid = [line.grievance_id for line in proposal.lines if line.disposition == "pay"]
@@ -236,6 +244,7 @@ class Settlement:
                 "lines": priced.lines,
                 "paid_under": held,
                 "tier": priced.tier,
+                "order_ceiling_minor": priced.order_ceiling_minor,
                 "verdicts": {},
                 # The evidence has been priced; the words are still needed for the letter.
                 "docket": docket.model_copy(update={"evidence": None, "raw_reply": None}),

@@ -21,7 +21,7 @@ from schemas.topics import (
 )
 from schemas.verdict import Verdict
 from streams import ledger
-from streams.ledger import LedgerState
+from streams.ledger_account import LedgerState
 from topologies.dead_letters import DeadLetterBox
 from topologies.keyed_stage import KeyedStage, Record, Source
 from topologies.settings import Settings
