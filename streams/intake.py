@@ -125,8 +125,8 @@ def is_ready(complaint: Complaint, bodies: Sequence[dict[str, Any]], pack: Loade
 
 def _settles_under(order_id: str, body: dict[str, Any] | None) -> str:
     """The smallest id of the transactions that share the reference; an id that is none is not one."""
-    related = (str(other.get("transaction_id")) for other in same_reference(body or {}))
-    return min([order_id, *(other for other in related if _ID.fullmatch(other))])
+    related = [other.get("transaction_id") for other in same_reference(body or {})]
+    return min([order_id, *(id_ for id_ in related if isinstance(id_, str) and _ID.fullmatch(id_))])
 
 
 def assess(
