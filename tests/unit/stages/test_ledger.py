@@ -19,7 +19,8 @@ from schemas.settlement import Decision
 from schemas.verdict import Verdict
 from streams import ledger
 from streams.emit import Emit
-from streams.ledger import GENESIS, LedgerState, Place, chain
+from streams.ledger import GENESIS, Place, chain
+from streams.ledger_account import LedgerState
 from tests.unit.stages.events import (
     DISPUTE,
     NOW,
