@@ -192,3 +192,11 @@ def test_what_decides_has_not_learnt_the_cases_by_heart(name: str) -> None:
         assert case["id"] not in source, f"{name} names {case['id']}"
         copied = [run for run in shingles(case["complaint"]["text"]) if run in plain]
         assert copied == [], f"{name} quotes {case['id']}"
+
+
+def test_no_test_loads_chdb_into_its_own_process() -> None:
+    """The engine brings its own allocator and signal handlers: a process that holds it beside
+    librdkafka and RocksDB has crashed in the garbage collector. It runs behind HTTP, as in production."""
+    for file in sorted((ROOT / "tests").rglob("*.py")):
+        found = re.search(r"import chdb|chdb://", file.read_text("utf-8"))
+        assert found is None or file == Path(__file__), file
