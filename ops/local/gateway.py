@@ -141,13 +141,14 @@ def _reset(call: web.Request) -> None:
 def main() -> None:
     options = argparse.ArgumentParser(prog="ops.local.gateway", description=__doc__)
     options.add_argument("--port", type=int, required=True)
+    options.add_argument("--host", default="127.0.0.1", help="0.0.0.0 in a container of its own")
     options.add_argument("--db", type=Path, required=True)
     options.add_argument("--real", action="store_true", help="refuse simulated rulings")
     chosen = options.parse_args()
     gateway = Gateway(RefundLedger(chosen.db), chosen.real)
     web.run_app(
         gateway.app(),
-        host="127.0.0.1",
+        host=chosen.host,
         port=chosen.port,
         access_log=None,
         handler_cancellation=False,  # a client that hangs up does not stop a payment under way
