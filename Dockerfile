@@ -26,7 +26,7 @@ ENV PATH=/opt/refund-bench/bin:$PATH \
     REFUND_BENCH_LOG=json \
     REFUND_BENCH_STATE_DIR=/var/lib/refund-bench
 USER refund
-WORKDIR /home/refund
+WORKDIR /var/lib/refund-bench
 VOLUME /var/lib/refund-bench
 ENTRYPOINT ["refund-bench"]
 CMD ["--help"]

@@ -5,13 +5,14 @@ from datetime import UTC, datetime
 
 import pytest
 
+from ops.cases import labelled
 from streams.dry_run import CaseError, price_case
 from streams.policies.loader import UnknownPackError
 from tests import oracle
 from tests.unit.pricing.cases import ANSWERS, REGISTRY, answer, load, settle
 
 NOW = datetime(2026, 9, 18, tzinfo=UTC)
-LABELLED = load("cases/food-delivery", "cases/bank-disputes-ng")
+LABELLED = labelled("food-delivery") + labelled("bank-disputes-ng")
 REWORDED = load("reworded")
 MONEY = load("money")
 
