@@ -9,6 +9,7 @@ from confluent_kafka import Producer
 from ops.cases import complaint_of, evidence_of
 from schemas.ids import dispute_id
 from schemas.topics import COMPLAINTS, EVIDENCE
+from schemas.trace import new_trace
 from topologies import clients
 
 
@@ -28,7 +29,12 @@ def file_cases(
     for case in cases:
         complaint, evidence = complaint_of(case), evidence_of(case)
         order_id = complaint["order_id"]
-        producer.produce(COMPLAINTS.name, key=order_id.encode(), value=orjson.dumps(complaint))
+        producer.produce(
+            COMPLAINTS.name,
+            key=order_id.encode(),
+            value=orjson.dumps(complaint),
+            headers=new_trace(),
+        )
         if evidence is not None:
             producer.produce(EVIDENCE.name, key=order_id.encode(), value=orjson.dumps(evidence))
         filed[case["id"]] = dispute_id(installation_key, order_id, complaint["text"])

@@ -11,6 +11,7 @@ from ops.validation import Item
 from schemas.evidence import MAX_EVIDENCE_BYTES, subject_of
 from schemas.ids import dispute_id
 from schemas.topics import COMPLAINTS, EVIDENCE
+from schemas.trace import new_trace
 from topologies import clients
 from topologies.quix_app import check_partitions
 
@@ -76,7 +77,7 @@ def submit(items: Iterable[Item], installation_key: bytes, inline: bool = False)
             complaint = item.complaint
             if inside:
                 complaint = complaint.model_copy(update={"evidence": item.evidence})
-            sender.send(COMPLAINTS.name, complaint.order_id, complaint.to_bytes())
+            sender.send(COMPLAINTS.name, complaint.order_id, complaint.to_bytes(), new_trace())
     sender.finish()
     return filed
 

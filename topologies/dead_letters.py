@@ -13,6 +13,15 @@ KEPT_BYTES = 1_200_000
 """Encrypted and in base64 this much still fits a message; a longer record is cut and says so."""
 
 
+KEPT_KEY_BYTES = 1_000
+"""No key of ours is longer; a stranger's may be as long as a message."""
+
+
+def record_key(key: bytes | None, topic: str) -> bytes:
+    """The key a dead letter travels under: the source record's, or its topic's name where it has none."""
+    return (key or b"")[:KEPT_KEY_BYTES] or topic.encode()
+
+
 class DeadLetterBox:
     """Seals and opens dead letters under a key derived from the installation key (HKDF-SHA256)."""
 
@@ -45,7 +54,7 @@ class DeadLetterBox:
             topic=topic,
             partition=partition,
             offset=offset,
-            key=base64.b64encode(key).decode() if key is not None else None,
+            key=base64.b64encode(key[:KEPT_KEY_BYTES]).decode() if key is not None else None,
             value=self._fernet.encrypt(value[:KEPT_BYTES]).decode(),
             error=error[:2_000],
         )

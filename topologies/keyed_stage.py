@@ -16,10 +16,11 @@ from quixstreams import Application, message_context
 
 from schemas.base import Model
 from schemas.topics import DEAD_LETTERS, PARTITIONS, Topic
+from schemas.trace import trace_of
 from streams.emit import Emit
 from streams.ledger import Place
 from topologies import clients
-from topologies.dead_letters import DeadLetterBox, describe
+from topologies.dead_letters import DeadLetterBox, describe, record_key
 from topologies.partitioner import partition_of
 from topologies.quix_app import (
     application,
@@ -106,7 +107,9 @@ class KeyedStage(Generic[S]):
         records = frames[0]
         for frame in frames[1:]:
             records = records.concat(frame)
-        records = records.apply(self._read, metadata=True)
+        records = records.apply(self._read, metadata=True).set_headers(
+            lambda value, key, timestamp, headers: list(trace_of(headers).items())
+        )
         targets = {topic.name: output_topic(app, topic) for topic in self.outputs}
 
         def target(value: Emit, *_: Any) -> Any:
@@ -199,5 +202,5 @@ class KeyedStage(Generic[S]):
             },
         )
         return Emit(
-            DEAD_LETTERS.name, key.decode("utf-8", "replace") if key else place.topic, letter
+            DEAD_LETTERS.name, record_key(key, place.topic).decode("utf-8", "replace"), letter
         )

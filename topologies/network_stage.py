@@ -7,13 +7,14 @@ from typing import TypeVar
 
 from schemas.base import Model
 from schemas.topics import DEAD_LETTERS, Topic
+from schemas.trace import trace_of
 from streams.emit import Emit
 from streams.llm.port import Model as LanguageModel
 from streams.llm.port import Overloaded, ProviderDown
 from streams.llm.registry import open_model
 from topologies.async_stage import AsyncStage, Message, Output, RetryLater, StageSettings
 from topologies.async_stage import ProviderDown as StageProviderDown
-from topologies.dead_letters import DeadLetterBox, describe
+from topologies.dead_letters import DeadLetterBox, describe, record_key
 from topologies.settings import Settings, SettingsError
 
 E = TypeVar("E", bound=Model)
@@ -24,10 +25,11 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def outputs(emits: Iterable[Emit]) -> list[Output]:
-    """Events as the async stage produces them."""
+def outputs(emits: Iterable[Emit], message: Message) -> list[Output]:
+    """Events as the async stage produces them, with the trace of the message they come from."""
+    trace = trace_of(message.headers.items())
     return [
-        Output(e.topic, e.key.encode(), e.event.to_bytes() if e.event is not None else b"")
+        Output(e.topic, e.key.encode(), e.event.to_bytes() if e.event is not None else b"", trace)
         for e in emits
     ]
 
@@ -52,7 +54,7 @@ def network_stage(
 
     async def handler(message: Message) -> list[Output]:
         try:
-            return outputs(await handle(event.from_bytes(message.value), message))
+            return outputs(await handle(event.from_bytes(message.value), message), message)
         except Overloaded as busy:
             raise RetryLater("overloaded", busy.after_s) from busy
         except ProviderDown as down:
@@ -60,7 +62,7 @@ def network_stage(
 
     async def exhausted(message: Message, error: BaseException) -> list[Output]:
         assert on_exhausted is not None
-        return outputs(on_exhausted(event.from_bytes(message.value), describe(error)))
+        return outputs(on_exhausted(event.from_bytes(message.value), describe(error)), message)
 
     def dead_letter(message: Message, error: BaseException) -> Output:
         letter = box.seal(
@@ -73,7 +75,7 @@ def network_stage(
             error=describe(error),
             now=now(),
         )
-        return Output(DEAD_LETTERS.name, message.key or message.topic.encode(), letter.to_bytes())
+        return Output(DEAD_LETTERS.name, record_key(message.key, message.topic), letter.to_bytes())
 
     return AsyncStage(
         name=name,

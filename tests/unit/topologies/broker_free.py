@@ -1,7 +1,7 @@
 """A Quix application without a broker: records in by hand, what it produces caught, its state in a folder."""
 
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ class Produced:
     topic: str
     key: bytes | None
     value: bytes | None
+    headers: Any = field(default=None, compare=False)
 
 
 def an_application(stage: str, folder: Path, changelogs: bool = False) -> Application:
@@ -66,9 +67,14 @@ class Bench:
         self._assigned: set[int] = set()
 
     def _catch(
-        self, topic: str, key: bytes | None = None, value: bytes | None = None, **_: Any
+        self,
+        topic: str,
+        key: bytes | None = None,
+        value: bytes | None = None,
+        headers: Any = None,
+        **_: Any,
     ) -> None:
-        self.produced.append(Produced(topic, key, value))
+        self.produced.append(Produced(topic, key, value, headers))
 
     def send(
         self,
@@ -77,6 +83,7 @@ class Bench:
         value: bytes | None,
         partition: int | None = None,
         at: datetime = NOW,
+        headers: list[tuple[str, bytes]] | None = None,
     ) -> list[Produced]:
         """One input record; what it made the stage produce."""
         if partition is None:
@@ -87,7 +94,7 @@ class Bench:
         self._offset += 1
         inside = copy_context()
         inside.run(set_message_context, context)
-        inside.run(self._frames[topic], value, key, int(at.timestamp() * 1000), [])
+        inside.run(self._frames[topic], value, key, int(at.timestamp() * 1000), headers or [])
         return self.produced[before:]
 
     def send_event(self, topic: str, key: str, event: Model, **more: Any) -> list[Produced]:

@@ -9,6 +9,7 @@ import pytest
 from schemas.base import Model
 from schemas.dead_letter import DeadLetter
 from schemas.topics import PARTITIONS, Topic
+from schemas.trace import new_trace
 from streams.emit import Emit
 from tests.unit.topologies.broker_free import NOW, Bench, Produced, an_application
 from topologies.dead_letters import DeadLetterBox
@@ -174,6 +175,20 @@ def test_an_input_of_the_largest_size_still_fits_as_a_dead_letter(bench: Bench) 
     assert len(record.value) < 1_990_000
     letter = DeadLetter.from_bytes(record.value)
     assert "bytes kept" in letter.error
+
+
+def test_the_longest_key_still_fits_as_a_dead_letter(bench: Bench) -> None:
+    [record] = bench.send(IN.name, b"k" * 1_900_000, b"not json")
+    assert record.topic == "dead-letters"
+    assert len(record.key or b"") + len(record.value or b"") < 10_000
+
+
+def test_the_trace_goes_on_and_no_other_header_does(bench: Bench) -> None:
+    trace = new_trace()
+    sent = [*trace.items(), ("huge", b"x" * 1_900_000), ("tracestate", b"y" * 1_000)]
+    event = Said(who="asha", word="one").to_bytes()
+    [record] = bench.send(IN.name, b"asha", event, headers=sent)
+    assert dict(record.headers) == trace
 
 
 def test_a_state_that_is_none_is_deleted_and_a_tombstone_goes_out(bench: Bench) -> None:
