@@ -37,11 +37,10 @@ def run(
     policy: str | None = None,
     broker: str | None = None,
     keep: bool = False,
-    quiet: bool = False,
 ) -> dict[str, Any]:
     """Run the demo and report it in the keys of CONTRACT.md. Progress goes to stderr."""
     began = time.monotonic()
-    console = Console(stderr=True, quiet=quiet)
+    console = Console(stderr=True, soft_wrap=True)
     cases = chosen(policy)
     folder = Path(tempfile.mkdtemp(prefix="refund-bench-demo-"))
     with _folder(folder, keep):
@@ -137,14 +136,8 @@ def _tell(report: dict[str, Any], console: Console, kept: Path | None) -> None:
             f"[bold]{found['case_id']}[/] {found['status']}  {found['decision_rule']}  paid {money}  {mark}"
         )
         for grievance in found["grievances"]:
-            votes = (
-                "–".join(
-                    str(count)
-                    for count in sorted(grievance["votes"].values(), reverse=True)
-                    if count
-                )
-                or "0"
-            )
+            agreed = grievance["votes"].get(grievance["ruling"], 0)
+            votes = f"{agreed}–{sum(grievance['votes'].values()) - agreed}"
             amount = show(grievance["amount_minor"], found["currency"]) if found["currency"] else ""
             console.print(
                 f"    {grievance['ruling'] or '?':9} {votes:6} {amount:>11}  {grievance['text']}",
