@@ -48,7 +48,10 @@ class Allowance:
             return state, []
         pack = self._registry.get(proposal.pack.policy, proposal.pack.pack_version).pack
         since = now - timedelta(days=pack.limits.customer_window_days)
-        recent = tuple(entry for entry in state.authorised if entry.at > since)
+        # Another pack's window may be longer than this one's: what it counts is not forgotten here.
+        longest = max(other.pack.limits.customer_window_days for other in self._registry)
+        kept = now - timedelta(days=longest)
+        recent = tuple(entry for entry in state.authorised if entry.at > kept)
         lines, amount = proposal.lines, proposal.amount_minor
         rule, escalated, needs_person = (
             proposal.decision_rule,
@@ -66,7 +69,9 @@ class Allowance:
                 needs_person=proposal.needs_person,
                 history_minor=proposal.history_minor,
                 automatic_in_window_minor=sum(
-                    entry.amount_minor for entry in recent if entry.currency == proposal.currency
+                    entry.amount_minor
+                    for entry in recent
+                    if entry.at > since and entry.currency == proposal.currency
                 ),
             )
             lines, amount, rule = allowed.lines, allowed.amount_minor, allowed.decision_rule

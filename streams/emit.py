@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from schemas.base import Model
+from schemas.ids import content_hash
 from schemas.timer import Timer
 from schemas.topics import TIMERS, Topic
 
@@ -19,6 +20,15 @@ class Emit:
 def emit(topic: Topic, event: Model) -> Emit:
     """The event under the key its topic's contract names."""
     return Emit(topic.name, str(getattr(event, topic.key)), event)
+
+
+LONGEST_ID = 200
+
+
+def timer_id(stage: str, kind: str, key: str) -> str:
+    """The id of a wait on a key; one that still is an id where the key is as long as a key may be."""
+    plain = f"{stage}:{kind}:{key}"
+    return plain if len(plain) <= LONGEST_ID else f"{stage}:{kind}:{content_hash(key.encode())}"
 
 
 def start(timer: Timer) -> Emit:

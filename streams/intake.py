@@ -6,7 +6,7 @@ pack's grace, the newest there is, flagged stale; where there is none at all, a 
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -27,9 +27,16 @@ from schemas.ledger import LedgerEntry
 from schemas.timer import Deadline, Timer
 from schemas.topics import DISPUTES, LEDGER
 from streams.clocks import due
-from streams.emit import Emit, cancel, emit, start
+from streams.emit import Emit, cancel, emit, start, timer_id
 from streams.facts import facts, moment, same_reference
-from streams.intake_memory import TOO_LARGE, IntakeState, Waiting, remember
+from streams.intake_memory import (
+    CAPTURED_AHEAD,
+    TOO_LARGE,
+    IntakeState,
+    Waiting,
+    believed,
+    remember,
+)
 from streams.policies.loader import LoadedPack, PackRegistry
 from streams.screening import screen
 from streams.tiers import tier_at_intake
@@ -71,6 +78,8 @@ def _problems(
     """The typed record, or every reason why this body cannot be judged on."""
     if body.get(TOO_LARGE) or len(canonical_bytes(body)) > MAX_EVIDENCE_BYTES:
         return None, [f"evidence is over {MAX_EVIDENCE_BYTES // 1024} KB"]
+    if body.get(CAPTURED_AHEAD):
+        return None, ["captured_at lies in the future"]
     if body.get("kind") != pack.pack.evidence_kind:
         return None, [
             f"kind is {body.get('kind')!r}; {pack.pack.policy} takes {pack.pack.evidence_kind!r}"
@@ -185,19 +194,22 @@ class Intake:
         self._key = installation_key
 
     def on_complaint(self, state: IntakeState, complaint: Complaint, now: datetime) -> Step:
-        """Open the dispute, or wait for evidence; a repeat changes nothing.
+        """Open the dispute, or wait for evidence; a repeat changes nothing, but records that came with
+        it are records.
 
         Raises:
             KeyError: the policy is not one we hold a pack for.
         """
         dispute = dispute_id(self._key, complaint.order_id, complaint.text)
+        inline = complaint.evidence if complaint.source.role == "records" else None
         if dispute in state.opened or dispute in state.waiting:
-            return state, []
+            if inline is None:
+                return state, []
+            return self.on_evidence(state, complaint.order_id, inline, now)
         pack = self._registry.latest(complaint.policy)
-        if complaint.evidence is not None:
-            if complaint.source.role == "records":
-                state = remember(state, complaint.evidence)
-            complaint = complaint.model_copy(update={"evidence": None})
+        if inline is not None:
+            state = remember(state, believed(inline, now))
+        complaint = complaint.model_copy(update={"evidence": None})
         days = pack.pack.limits.max_order_age_days + pack.pack.windows.retire_days
         state, emits = _keep_for(state, complaint.order_id, timedelta(days=days), now)
         wait = Waiting(
@@ -241,7 +253,9 @@ class Intake:
         self, state: IntakeState, order_id: str, body: dict[str, Any], now: datetime
     ) -> Step:
         """Keep the snapshot, and open every complaint it was awaited by."""
-        state, emits = _keep_for(remember(state, body), order_id, UNCLAIMED_EVIDENCE_KEPT, now)
+        state, emits = _keep_for(
+            remember(state, believed(body, now)), order_id, UNCLAIMED_EVIDENCE_KEPT, now
+        )
         for dispute, wait in list(state.waiting.items()):
             pack = self._registry.get(wait.policy, wait.pack_version)
             if is_ready(wait.complaint, state.snapshots, pack):
@@ -265,7 +279,9 @@ class Intake:
     ) -> tuple[IntakeState, list[Emit]]:
         complaint = wait.complaint
         pack = self._registry.get(wait.policy, wait.pack_version)
-        found = assess(complaint=complaint, snapshots=state.snapshots, pack=pack)
+        found = _where_it_settled(
+            state, assess(complaint=complaint, snapshots=state.snapshots, pack=pack)
+        )
         event = Dispute(
             at=now,
             dispute_id=dispute,
@@ -289,8 +305,23 @@ class Intake:
         )
         waiting = {key: value for key, value in state.waiting.items() if key != dispute}
         opened = (*state.opened, dispute)
-        next_state = state.model_copy(update={"waiting": waiting, "opened": opened})
+        settles_under = state.settles_under or (None if found.outcome else found.settles_under)
+        next_state = state.model_copy(
+            update={"waiting": waiting, "opened": opened, "settles_under": settles_under}
+        )
         return next_state, [*emits, emit(DISPUTES, event)]
+
+
+def _where_it_settled(state: IntakeState, found: Assessment) -> Assessment:
+    """Two disputes on one transaction that settled apart could each pay it. So where a later record names
+    a relation that the earlier one did not, a person decides."""
+    before = state.settles_under
+    if found.outcome is not None or before in (None, found.settles_under):
+        return found
+    problem = f"related: a dispute on this settles under {before}; now the record names others"
+    return replace(
+        found, outcome="evidence_invalid", problems=(problem,), settles_under=str(before)
+    )
 
 
 def _keep_for(
@@ -303,7 +334,7 @@ def _keep_for(
         return state, []
     timer = Timer(
         at=now,
-        timer_id=f"{STAGE}:retire:{order_id}",
+        timer_id=timer_id(STAGE, "retire", order_id),
         stage=STAGE,
         kind="retire",
         waiting_key=order_id,

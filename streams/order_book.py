@@ -98,16 +98,21 @@ def holdings(book: OrderBook, dispute_id: str) -> Holdings:
 
 
 def room_on_order(book: OrderBook, dispute_id: str, dispute: DisputeBook) -> int | None:
-    """What may still be paid on the order, a person's approvals included; None where nothing says."""
-    if dispute.order_ceiling_minor is None:
-        return None
+    """What may still be paid on the order, a person's approvals included; None where nothing says. Of
+    several disputes the tightest record counts: a refund that one was priced before is gone all the same."""
     disputes = {**book.disputes, dispute_id: dispute}.values()
+    ceilings = [
+        each.order_ceiling_minor for each in disputes if each.order_ceiling_minor is not None
+    ]
+    if not ceilings:
+        return None
     paid = sum(
         line.amount_minor for each in disputes for line in each.lines if line.disposition == "pay"
     )
-    return max(0, dispute.order_ceiling_minor - paid)
+    return max(0, min(ceilings) - paid)
 
 
 def without_text(docket: Docket) -> Docket:
+    """The docket in codes: neither the customer's words nor a problem that quotes them."""
     claims = tuple(claim.model_copy(update={"text": "(deleted)"}) for claim in docket.claims)
-    return docket.model_copy(update={"text": "(deleted)", "claims": claims})
+    return docket.model_copy(update={"text": "(deleted)", "claims": claims, "problem": None})

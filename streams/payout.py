@@ -9,6 +9,8 @@ from streams.payments.port import GatewayRefused, KeyConflict, PaymentGateway, R
 
 STAND_IN = "embedded"
 """The one kind of gateway that a simulated ruling may reach."""
+KEY_CONFLICT = "key_conflict"
+"""The refusal of a key under which the gateway holds another refund: nothing new moves, but money did."""
 
 
 async def pay(
@@ -83,4 +85,4 @@ async def pay(
     except GatewayRefused as refused:
         return record("refused", refusal=refused.code)
     except KeyConflict:
-        return record("refused", refusal="key_conflict")
+        return record("refused", refusal=KEY_CONFLICT)

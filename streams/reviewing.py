@@ -115,13 +115,16 @@ def review_outcome(
     if limit.limit_minor is not None and amount > limit.limit_minor:
         return end("review_refused:above_authority")
     if tier >= TWO_PEOPLE_TIER:
-        if any(approval.reviewer == review.reviewer for approval in approvals):
-            return end("review_refused:same_person_twice")
-        if not any(approval.amount_minor == amount for approval in approvals):
+        agreed = [approval for approval in approvals if approval.amount_minor == amount]
+        others = tuple(a for a in approvals if a.reviewer != review.reviewer)
+        if not any(approval in others for approval in agreed):
+            if agreed:
+                return end("review_refused:same_person_twice")
+            # Another amount than before replaces it, or two people who disagreed never could agree.
             mine = Approval(
                 review_id=review.review_id, reviewer=review.reviewer, amount_minor=amount
             )
-            return end("review_awaits_second_person", waiting=(*approvals, mine))
+            return end("review_awaits_second_person", waiting=(*others, mine))
     rule = "review_approved" if review.action == "approve" else "review_amount"
     return end(rule, _spread(pending, amount), (), still_pending=False)
 

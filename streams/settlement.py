@@ -7,15 +7,16 @@ which events arrive cannot matter.
 
 from datetime import datetime, timedelta
 
+from schemas.dispute import Outcome
 from schemas.docket import Docket, Usage
-from schemas.ids import auto_key
+from schemas.ids import auto_key, review_key
 from schemas.payment import Payment
 from schemas.review import Review
 from schemas.settlement import Decision, Proposal
 from schemas.timer import Deadline, Timer
 from schemas.topics import LETTER_REQUESTS, PROPOSALS
 from schemas.verdict import Verdict
-from streams.emit import Emit, cancel, emit, start
+from streams.emit import LONGEST_ID, Emit, cancel, emit, start, timer_id
 from streams.order_book import (
     DisputeBook,
     OrderBook,
@@ -26,10 +27,12 @@ from streams.order_book import (
     to_person,
     without_text,
 )
+from streams.payout import KEY_CONFLICT
 from streams.policies.loader import LoadedPack, PackRegistry
 from streams.pricing.engine import price_dispute
+from streams.pricing.holdings import Holdings
 from streams.reviewing import review_outcome
-from streams.telling import is_told, outcome_letter, review_letter
+from streams.telling import is_told, letter_id, outcome_letter, review_letter
 
 STAGE = "settlement"
 UNDECIDED_AGAIN = timedelta(days=30)
@@ -109,13 +112,24 @@ class Settlement:
 
     def on_review(self, book: OrderBook, review: Review, now: datetime) -> Step:
         """A person's decision takes effect once; one that may not is recorded as refused, with the
-        reason; one that comes before the automatic part has ended here waits for that."""
+        reason; one that comes before the automatic part has ended here waits for that.
+
+        Raises:
+            ValueError: the review's id is too long for the ids that are made of it; better said before
+                the money moves than when its letter is asked for.
+        """
+        if len(letter_id(review_key(review.dispute_id, review.review_id))) > LONGEST_ID:
+            raise ValueError("review_id: is too long; give the review a shorter one")
         dispute = book.disputes.get(review.dispute_id, DisputeBook())
         waiting = {early.review_id for early in dispute.early}
         if review.review_id in waiting or review.review_id in dispute.reviews:
             return book, []
         dispute = dispute.model_copy(update={"early": (*dispute.early, review)})
-        return self._advance(book, review.dispute_id, dispute, now, [])
+        emits: list[Emit] = []
+        if book.retire_at is None:
+            # Nothing is known here yet, and perhaps nothing ever will be: its words must not stay.
+            book, emits = _retire_at(book, review.settles_under, now + UNDECIDED_AGAIN, now)
+        return self._advance(book, review.dispute_id, dispute, now, emits)
 
     def on_deadline(self, book: OrderBook, deadline: Deadline, now: datetime) -> Step:
         if deadline.kind == "retire":
@@ -160,7 +174,7 @@ class Settlement:
                 dispute, proposal = self._review(dispute, review, docket, room, now)
                 emits = [*emits, emit(PROPOSALS, proposal)]
             dispute = dispute.model_copy(update={"early": ()})
-            if not dispute.needs_person and set(dispute.decisions) <= set(dispute.told):
+            if not dispute.needs_person and _expected(dispute_id, dispute) <= set(dispute.told):
                 # The dispute is closed: the customer's words go, codes and amounts stay.
                 dispute = dispute.model_copy(update={"docket": without_text(docket)})
         return book.model_copy(update={"disputes": {**book.disputes, dispute_id: dispute}}), emits
@@ -199,6 +213,24 @@ class Settlement:
     def _propose(
         self, book: OrderBook, dispute_id: str, dispute: DisputeBook, docket: Docket, now: datetime
     ) -> tuple[DisputeBook, Proposal]:
+        """Price, and propose. A record that pricing stumbles over is for a person: were it an error here,
+        the dispute would end in a dead letter and nobody would ever decide it."""
+        held = holdings(book, dispute_id)
+        try:
+            return self._proposed(dispute_id, dispute, docket, held, docket.outcome, now)
+        except Exception:
+            outcome = docket.outcome or "evidence_invalid"
+            return self._proposed(dispute_id, dispute, docket, held, outcome, now)
+
+    def _proposed(
+        self,
+        dispute_id: str,
+        dispute: DisputeBook,
+        docket: Docket,
+        held: Holdings,
+        outcome: Outcome | None,
+        now: datetime,
+    ) -> tuple[DisputeBook, Proposal]:
         pack = self._registry.get(docket.pack.policy, docket.pack.pack_version)
         priced = price_dispute(
             pack=pack.pack,
@@ -207,10 +239,11 @@ class Settlement:
             rulings={grievance: note.ruling for grievance, note in dispute.verdicts.items()},
             screening_tripped=bool(docket.screening),
             safety_words=docket.safety_words,
-            outcome=docket.outcome,
+            outcome=outcome,
             tier=docket.tier,
-            holdings=holdings(book, dispute_id),
+            holdings=held,
         )
+        simulated = docket.simulated or any(note.simulated for note in dispute.verdicts.values())
         usage = docket.usage
         for note in dispute.verdicts.values():
             usage = usage.plus(note.usage)
@@ -222,7 +255,7 @@ class Settlement:
             customer_id=docket.customer_id,
             settles_under=docket.settles_under,
             pack=docket.pack,
-            simulated=docket.simulated or any(note.simulated for note in dispute.verdicts.values()),
+            simulated=simulated,
             proposal_id=key,
             currency=pack.pack.currency,
             lines=priced.lines,
@@ -237,17 +270,20 @@ class Settlement:
             received_at=docket.received_at,
             usage=usage,
         )
-        held = {line.grievance_id: key for line in priced.lines if line.disposition == "pay"}
+        paid = {line.grievance_id: key for line in priced.lines if line.disposition == "pay"}
         settled = dispute.model_copy(
             update={
                 "proposed": True,
                 "lines": priced.lines,
-                "paid_under": held,
+                "paid_under": paid,
                 "tier": priced.tier,
                 "order_ceiling_minor": priced.order_ceiling_minor,
                 "verdicts": {},
-                # The evidence has been priced; the words are still needed for the letter.
-                "docket": docket.model_copy(update={"evidence": None, "raw_reply": None}),
+                # The evidence has been priced; the words are still needed for the letter. What a person
+                # approves later rests on the same rulings, and is simulated where they are.
+                "docket": docket.model_copy(
+                    update={"evidence": None, "raw_reply": None, "simulated": simulated}
+                ),
             }
         )
         return settled, proposal
@@ -257,16 +293,7 @@ class Settlement:
             return book, []
         if not any(dispute.needs_person for dispute in book.disputes.values()):
             return None, []
-        again = now + UNDECIDED_AGAIN
-        timer = Timer(
-            at=now,
-            timer_id=deadline.timer_id,
-            stage=STAGE,
-            kind="retire",
-            waiting_key=deadline.waiting_key,
-            due_at=again,
-        )
-        return book.model_copy(update={"retire_at": again}), [start(timer)]
+        return _retire_at(book, deadline.waiting_key, now + UNDECIDED_AGAIN, now)
 
 
 def _ended(dispute: DisputeBook, decision: Decision, payment: Payment) -> DisputeBook:
@@ -275,9 +302,16 @@ def _ended(dispute: DisputeBook, decision: Decision, payment: Payment) -> Disput
     needs_person = dispute.needs_person if decision.review_id else decision.needs_person
     lines = dispute.lines
     if payment.status == "refused":
-        needs_person, lines = True, to_person(dispute, key)
+        needs_person = True
+        if payment.refusal != KEY_CONFLICT:  # else money did move under the key: nothing is free
+            lines = to_person(dispute, key)
     told = (*dispute.told, key)
     return dispute.model_copy(update={"told": told, "lines": lines, "needs_person": needs_person})
+
+
+def _expected(dispute_id: str, dispute: DisputeBook) -> set[str]:
+    """The decisions made, and those that reviews seen here will still become."""
+    return {*dispute.decisions, *(review_key(dispute_id, review) for review in dispute.reviews)}
 
 
 def _complete(dispute: DisputeBook) -> bool:
@@ -296,12 +330,18 @@ def _remember_until(
     )
     if book.retire_at is not None and book.retire_at > due_at - timedelta(days=1):
         return book, []
+    return _retire_at(book, docket.settles_under, due_at, now)
+
+
+def _retire_at(
+    book: OrderBook, key: str, due_at: datetime, now: datetime
+) -> tuple[OrderBook, list[Emit]]:
     timer = Timer(
         at=now,
-        timer_id=f"{STAGE}:retire:{docket.settles_under}",
+        timer_id=timer_id(STAGE, "retire", key),
         stage=STAGE,
         kind="retire",
-        waiting_key=docket.settles_under,
+        waiting_key=key,
         due_at=due_at,
     )
     return book.model_copy(update={"retire_at": due_at}), [start(timer)]

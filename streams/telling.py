@@ -13,6 +13,12 @@ from schemas.settlement import Decision
 
 UNTOLD = ("review_refused:", "review_awaits_second_person")
 """Ends of a review that are between officers: nothing has been decided for the customer."""
+TURNED_DOWN = ("review_rejected", "review_amount")
+"""Reviews in which a person gives nothing for a line that the bench may have upheld."""
+
+
+def letter_id(decision_id: str) -> str:
+    return f"{decision_id}:letter"
 
 
 def is_told(decision: Decision) -> bool:
@@ -50,6 +56,8 @@ def _told(docket: Docket, decision: Decision, payment: Payment) -> tuple[ToldLin
     texts = {claim.grievance_id: claim.text for claim in docket.claims}
     lines: list[ToldLine] = []
     for line in decision.lines:
+        if line.disposition == "nothing" and decision.decision_rule in TURNED_DOWN:
+            continue  # whatever the bench said: the person gave nothing for it
         refused = line.disposition == "pay" and payment.status == "refused"
         with_person = line.disposition == "person" or refused
         if not with_person and line.disposition == "nothing" and line.ruling != "UPHELD":
@@ -83,7 +91,7 @@ def _request(
         settles_under=decision.settles_under,
         pack=decision.pack,
         simulated=decision.simulated,
-        letter_id=f"{decision.decision_id}:letter",
+        letter_id=letter_id(decision.decision_id),
         kind=kind,
         paid_minor=payment.amount_minor if payment.status == "paid" else 0,
         currency=decision.currency,

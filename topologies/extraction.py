@@ -2,8 +2,6 @@
 
 from datetime import timedelta
 
-from streams.extraction import extract, extraction_failed
-
 from schemas.dispute import Dispute
 from schemas.docket import Docket
 from schemas.grievance import Grievance
@@ -11,6 +9,8 @@ from schemas.timer import Timer
 from schemas.topics import DISPUTES, DOCKETS, GRIEVANCES
 from streams import tally
 from streams.emit import Emit, emit, start
+from streams.extraction import extract, extraction_failed
+from streams.llm.port import Misconfigured, Overloaded, ProviderDown
 from streams.policies.loader import PackRegistry
 from streams.tally import Subject
 from topologies.async_stage import AsyncStage, Message, StageSettings
@@ -25,7 +25,13 @@ def stage(settings: Settings) -> AsyncStage:
 
     async def handle(dispute: Dispute, message: Message) -> list[Emit]:
         pack = packs.get(dispute.pack.policy, dispute.pack.pack_version)
-        docket, grievances = await extract(dispute, pack, model, now)
+        try:
+            docket, grievances = await extract(dispute, pack, model, now)
+        except (Overloaded, ProviderDown, Misconfigured, TimeoutError):
+            raise
+        except Exception as error:
+            # A dead letter alone would leave a dispute without its docket, which nothing waits for.
+            return [emit(DOCKETS, extraction_failed(dispute, type(error).__name__, now))]
         return emits(docket, grievances, packs)
 
     def exhausted(dispute: Dispute, reason: str) -> list[Emit]:

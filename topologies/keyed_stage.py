@@ -35,6 +35,8 @@ from topologies.settings import Settings
 log = logging.getLogger("refund_bench.stage")
 S = TypeVar("S", bound=Model)
 STATE_KEY = "state"
+FITS = clients.MAX_MESSAGE_BYTES - 4096
+"""Bytes of a value that fit a message with its key and headers; state travels in one too."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,12 @@ class KeyedStage(Generic[S]):
         except Exception as error:
             return self._dead(place, key, value, error, at)
         if key != belongs or place.partition != partition_of(belongs, PARTITIONS):
+            if len(value) >= FITS:
+                # The broker took it compressed; produced again, it would stop the stage at every start.
+                large = ValueError(
+                    f"record: {len(value)} bytes is too large to be moved to its key"
+                )
+                return self._dead(place, key, value, large, at)
             log.warning(
                 "misplaced record produced again", extra={"stage": self.name, "place": str(place)}
             )
@@ -153,7 +161,11 @@ class KeyedStage(Generic[S]):
                 if before is not None:
                     state.delete(STATE_KEY)
             elif after is not held:
-                state.set_bytes(STATE_KEY, after.model_dump_json(exclude_defaults=True).encode())
+                kept = after.model_dump_json(exclude_defaults=True).encode()
+                if len(kept) >= FITS:
+                    # Quix would fail to write it to the changelog, at every start.
+                    raise ValueError(f"state: {len(kept)} bytes is more than its changelog takes")
+                state.set_bytes(STATE_KEY, kept)
         except Exception as error:
             # Not log.exception: an error's own text may quote the customer.
             where = traceback.extract_tb(error.__traceback__)[-1]
@@ -172,7 +184,7 @@ class KeyedStage(Generic[S]):
 
     def _fitting(self, item: Emit, record: Record) -> Emit:
         size = len(item.event.to_bytes()) if item.event is not None else 0
-        if size < clients.MAX_MESSAGE_BYTES - 4096:
+        if size < FITS:
             return item
         error = ValueError(
             f"output for {item.topic}: {size} bytes is over the {clients.MAX_MESSAGE_BYTES} a message may have"

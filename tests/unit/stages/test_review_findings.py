@@ -1,0 +1,359 @@
+"""Faults that a hostile review found on the path of money and state, each as the case that showed it."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.base import Model
+from schemas.dead_letter import DeadLetter
+from schemas.dispute import Dispute
+from schemas.docket import Docket
+from schemas.topics import Topic
+from streams.allowance import Allowance, CustomerState
+from streams.emit import Emit
+from streams.payout import KEY_CONFLICT
+from streams.reviewing import review_outcome
+from tests.unit.stages.events import (
+    BANK,
+    DISPUTE,
+    FOOD,
+    NOW,
+    ORDER,
+    PACKS,
+    a_claim,
+    a_complaint,
+    a_docket,
+    a_line,
+    a_pending_line,
+    a_proposal,
+    a_record,
+    a_review,
+    a_verdict,
+    about,
+    after,
+    as_decided,
+    as_paid,
+    as_refused,
+    on,
+    rung,
+)
+from tests.unit.stages.test_intake import RECORDS, a_transaction, at_the_end_of_the_grace
+from tests.unit.stages.test_intake import Order as IntakeOrder
+from tests.unit.stages.test_settlement import DOCKET, RECORD, SETTLEMENT, Order, part_paid, verdicts
+from tests.unit.topologies.broker_free import Bench
+from topologies import extraction
+from topologies.dead_letters import DeadLetterBox
+from topologies.keyed_stage import KeyedStage, Record, Source
+
+LONG_ID = "o" * 200
+
+
+# A stage that cannot go on.
+
+
+class Note(Model):
+    who: str
+    size: int
+    padding: str = ""
+
+
+class Notes(Model):
+    text: str = ""
+
+
+NOTES = Topic("notes", "who", Note, text=True)
+
+
+def keep(state: Notes | None, record: Record) -> tuple[Notes | None, list[Emit]]:
+    return Notes(text=(state or Notes()).text + "x" * record.event.size), []
+
+
+def a_bench(folder: Path) -> Bench:
+    source = Source(NOTES, Note.from_bytes, lambda note: note.who, keep)
+    box = DeadLetterBox(b"a test's installation key")
+    return Bench(KeyedStage("noting", Notes, (source,), (), box), folder)
+
+
+def test_a_state_too_large_for_its_changelog_is_a_dead_letter_and_not_a_crash_at_every_start(
+    tmp_path: Path,
+) -> None:
+    """Some twenty complaints of 64 KB about one order, all waiting for its records, are enough."""
+    bench = a_bench(tmp_path)
+    assert bench.send_event("notes", "asha", Note(who="asha", size=1_900_000)) == []
+    kept = bench.state("asha")
+    [letter] = bench.send_event("notes", "asha", Note(who="asha", size=200_000))
+    assert letter.topic == "dead-letters"
+    assert letter.value is not None
+    assert "state" in DeadLetter.from_bytes(letter.value).error
+    assert bench.state("asha") == kept
+    bench.close()
+
+
+def test_a_misplaced_record_too_large_to_be_produced_again_is_a_dead_letter(tmp_path: Path) -> None:
+    """A producer that compresses can send what no producer of ours may send uncompressed."""
+    bench = a_bench(tmp_path)
+    huge = Note(who="asha", size=1, padding="x" * 3_000_000)
+    [letter] = bench.send("notes", b"bola", huge.to_bytes())
+    assert letter.topic == "dead-letters"
+    bench.close()
+
+
+# A dispute that nobody would ever decide.
+
+
+def test_a_record_that_pricing_stumbles_over_is_a_persons() -> None:
+    line = {"line_id": "L" * 200, "name": "Naan", "quantity": 2, "unit_price_minor": 5_000}
+    order = Order()
+    docket = a_docket(a_claim(1, line_id="L" * 200), evidence=a_record(line_items=[line]))
+    order.take(docket, a_verdict(1, "UPHELD"))
+    [proposal] = order.proposals
+    assert (proposal.decision_rule, proposal.amount_minor) == ("evidence_invalid", 0)
+    assert (proposal.needs_person, proposal.escalated) == (True, ("MISSING_ITEM",))
+
+
+def test_a_sum_above_what_money_can_be_is_a_persons() -> None:
+    most = 9_000_000_000_000_000
+    record = a_transaction(ORDER, "TX-8", "TX-9")
+    record["related"] = [{**other, "amount_minor": most} for other in record["related"]]
+    claim = a_claim(1, category="duplicate_debit", line_id=None, quantity=None)
+    order = Order()
+    order.take(
+        a_docket(claim, evidence=record, pack=BANK.ref),
+        a_verdict(1, "UPHELD", category="duplicate_debit", pack=BANK.ref),
+    )
+    assert [p.decision_rule for p in order.proposals] == ["evidence_invalid"]
+
+
+def test_the_longest_order_id_has_its_timers() -> None:
+    intake = IntakeOrder()
+    intake.take(a_record(order_id=LONG_ID))
+    intake.take(a_complaint(order_id=LONG_ID))
+    [dispute] = intake.disputes
+    order = Order()
+    order.take(a_docket(evidence=a_record(), order_id=LONG_ID, settles_under=dispute.settles_under))
+    [retire] = on("timers", order.emits)
+    assert (retire.waiting_key, len(retire.timer_id) <= 200) == (LONG_ID, True)
+    assert len(order.proposals) == 1
+
+
+def test_an_extraction_that_crashes_leaves_a_docket(monkeypatch: pytest.MonkeyPatch) -> None:
+    handles: list[Callable[..., Coroutine[Any, Any, list[Emit]]]] = []
+
+    async def crash(*_: Any) -> Any:
+        raise RuntimeError("a fault of ours, or of a library")
+
+    class Packs:
+        def packs(self) -> Any:
+            return PACKS
+
+    monkeypatch.setattr(extraction, "network_stage", lambda *args: handles.append(args[3]))
+    monkeypatch.setattr(extraction, "default_model", lambda settings: None)
+    monkeypatch.setattr(extraction, "extract", crash)
+    extraction.stage(Packs())  # type: ignore[arg-type]
+    dispute = Dispute(
+        **about(), text="One naan missing.", filed_at=NOW, received_at=NOW, evidence=a_record()
+    )
+    [made] = asyncio.run(handles[0](dispute, None))
+    assert isinstance(made.event, Docket)
+    assert made.event.outcome == "extraction_failed"
+    assert "a fault" not in str(made.event.problem)
+
+
+def test_a_review_whose_letter_could_have_no_id_is_refused_before_the_money_moves() -> None:
+    order, _ = part_paid()
+    with pytest.raises(ValueError, match="review_id"):
+        order.take(a_review("approve", "r" * 190))
+    order.take(a_review("approve", "r" * 150))
+    decision = as_decided(order.proposals[-1])
+    order.take(decision, as_paid(decision))
+    assert order.letters[-1].paid_minor == decision.amount_minor
+
+
+def test_two_officers_who_disagreed_can_come_to_agree() -> None:
+    line = a_pending_line(1, 6_000)
+    first = review_outcome(
+        a_review("amount", amount_minor=4_000), [line], (), 3, FOOD.pack, waits=True
+    )
+    second = review_outcome(
+        a_review("approve", "r-2", "bola"), [line], first.approvals, 3, FOOD.pack, waits=True
+    )
+    assert second.rule == "review_awaits_second_person"
+    third = review_outcome(
+        a_review("approve", "r-3", "asha"), [line], second.approvals, 3, FOOD.pack, waits=True
+    )
+    assert third.rule == "review_approved"
+
+
+def test_who_changed_their_mind_no_longer_stands_for_the_first_amount() -> None:
+    line = a_pending_line(1, 6_000)
+    approvals: tuple[Any, ...] = ()
+    for review, amount in (("r-1", 4_000), ("r-2", 5_000)):
+        said = a_review("amount", review, "asha", amount_minor=amount)
+        approvals = review_outcome(said, [line], approvals, 3, FOOD.pack, waits=True).approvals
+    late = a_review("amount", "r-3", "bola", amount_minor=4_000)
+    outcome = review_outcome(late, [line], approvals, 3, FOOD.pack, waits=True)
+    assert outcome.rule == "review_awaits_second_person"
+
+
+# Money that would move wrongly, or twice.
+
+
+def test_records_captured_in_the_future_pay_no_late_credit_and_shadow_no_true_ones() -> None:
+    ahead = a_record(captured_at=after(days=400).isoformat(), delivered_at=None)
+    dispute = at_the_end_of_the_grace(a_complaint(), ahead)
+    assert dispute.outcome == "evidence_invalid"
+    assert dispute.evidence_problems == ("captured_at lies in the future",)
+    order = IntakeOrder()
+    order.take(ahead)
+    order.take(a_record())
+    order.take(a_complaint())
+    assert order.disputes[0].evidence == a_record()
+    inline = at_the_end_of_the_grace(a_complaint(evidence=ahead, source=RECORDS))
+    assert inline.outcome == "evidence_invalid"
+
+
+def test_a_transaction_whose_family_is_found_later_is_not_paid_under_two_books() -> None:
+    order = IntakeOrder()
+    order.take(a_transaction("TX-2"))
+    order.take(a_complaint(order_id="TX-2", policy="bank-disputes-ng", text="It failed."))
+    order.take({**a_transaction("TX-2", "TX-1"), "captured_at": after(seconds=9).isoformat()})
+    order.take(a_complaint(order_id="TX-2", policy="bank-disputes-ng", text="It failed again."))
+    first, second = order.disputes
+    assert (first.settles_under, first.outcome) == ("TX-2", None)
+    assert (second.settles_under, second.outcome) == ("TX-2", "evidence_invalid")
+    assert "TX-2" in second.evidence_problems[0]
+
+
+def test_a_dispute_that_could_not_be_priced_ties_no_later_one_to_its_book() -> None:
+    order = IntakeOrder()
+    order.take(a_complaint(order_id="TX-2", policy="bank-disputes-ng", text="It failed."))
+    order.take(rung(order.grace), order.grace.due_at)
+    order.take(a_transaction("TX-2", "TX-1"))
+    order.take(a_complaint(order_id="TX-2", policy="bank-disputes-ng", text="It failed again."))
+    assert (order.disputes[1].settles_under, order.disputes[1].outcome) == ("TX-1", None)
+
+
+def test_a_key_the_gateway_holds_with_another_amount_frees_nothing() -> None:
+    """Money did move under it, so that neither a person nor another dispute may pay it once more."""
+    order = Order()
+    decision = order.settle(*verdicts("UPHELD", "UPHELD"))
+    order.take(decision, as_refused(decision).model_copy(update={"refusal": KEY_CONFLICT}))
+    assert order.book.disputes[DISPUTE].needs_person
+    order.take(a_review("approve"))
+    assert order.proposals[-1].decision_rule == "review_refused:nothing_to_approve"
+    again = a_docket(a_claim(1, "d-2"), dispute="d-2", evidence=RECORD)
+    order.take(again, a_verdict(1, "UPHELD", "d-2"))
+    assert order.proposals[-1].dispute_id == "d-2"
+    assert order.proposals[-1].amount_minor <= 5_000, "the other naan at most"
+
+
+def test_what_was_refunded_since_is_not_approved_once_more() -> None:
+    """D-1's naan waits; meanwhile the shop refunds all but 10.00, as the records of d-2 say."""
+    order, _ = part_paid()
+    refund = {"refund_id": "shop-1", "amount_minor": 4_100, "line_id": "L1"}
+    later = a_docket(a_claim(1, "d-2"), dispute="d-2", evidence={**RECORD, "refunds": [refund]})
+    order.take(later, a_verdict(1, "REJECTED", "d-2"))
+    order.take(a_review("approve"))
+    assert order.proposals[-1].decision_rule == "review_refused:above_ceiling"
+
+
+def test_what_a_person_approves_on_simulated_rulings_is_simulated() -> None:
+    order = Order()
+    first, second = verdicts("ESCALATE", "UPHELD")
+    decision = order.settle(first.model_copy(update={"simulated": True}), second)
+    assert decision.simulated
+    order.take(decision, as_paid(decision), a_review("approve"))
+    assert order.proposals[-1].simulated, "or a real gateway would take it"
+
+
+def test_a_pack_with_a_short_window_does_not_empty_another_packs() -> None:
+    weekly = FOOD.pack.model_copy(
+        update={
+            "policy": "weekly",
+            "limits": FOOD.pack.limits.model_copy(update={"customer_window_days": 7}),
+        }
+    )
+
+    class Registry:
+        def __iter__(self) -> Any:
+            return iter((FOOD,))
+
+        def get(self, policy: str, version: int) -> Any:
+            return type("P", (), {"pack": weekly if policy == "weekly" else FOOD.pack})()
+
+    allowance = Allowance(Registry())  # type: ignore[arg-type]
+    state: CustomerState | None = CustomerState()
+    ref = FOOD.ref
+    for day, dispute, pack in (
+        (0, "d-1", ref),
+        (20, "d-2", ref.model_copy(update={"policy": "weekly"})),
+        (21, "d-3", ref),
+    ):
+        line = a_line(1, dispute, amount_minor=99_000)
+        state, emits = allowance.on_proposal(
+            state or CustomerState(), a_proposal(line, dispute=dispute, pack=pack), after(days=day)
+        )
+    [decision] = on("decisions", emits)
+    assert decision.decision_rule == "customer_window_total_above_limit"
+
+
+# Words that a customer should not read, or that should not stay.
+
+
+def test_the_letter_after_a_review_still_has_the_words_it_speaks_of() -> None:
+    order, _ = part_paid()
+    order.take(a_review("approve"))
+    decision = as_decided(order.proposals[-1])
+    order.take(decision, as_paid(decision))
+    letter = order.letters[-1]
+    assert (letter.kind, letter.complaint_text) == ("review", DOCKET.text)
+    assert [line.text for line in letter.lines] == ["one naan missing"]
+    assert "naan was not" not in order.book.model_dump_json(), "and then they go"
+
+
+def test_what_a_person_turned_down_is_not_told_as_resolved() -> None:
+    order = Order()
+    flagged = DOCKET.model_copy(update={"safety_words": True})
+    decision = order.settle(*verdicts("UPHELD", "UPHELD"), docket=flagged)
+    order.take(decision, as_paid(decision), a_review("reject"))
+    decision = as_decided(order.proposals[-1])
+    order.take(decision, as_paid(decision))
+    assert order.letters[-1].kind == "review"
+    assert order.letters[-1].lines == ()
+
+
+def test_a_problem_that_quotes_the_complaint_goes_with_it() -> None:
+    order = Order()
+    docket = a_docket(
+        outcome="extraction_failed", problem="the quote 'my naan' is not in the complaint"
+    )
+    decision = order.settle(docket=docket)
+    order.take(decision, as_paid(decision), a_review("reject"))
+    decision = as_decided(order.proposals[-1])
+    order.take(decision, as_paid(decision))
+    assert "my naan" not in order.book.model_dump_json()
+
+
+def test_a_review_of_a_dispute_that_never_was_is_forgotten() -> None:
+    order = Order()
+    order.take(a_review("approve", note="the customer told me on the phone"))
+    [retire] = on("timers", order.emits)
+    assert SETTLEMENT.on_deadline(order.book, rung(retire), retire.due_at) == (None, [])
+
+
+# Events that were dropped, or waited for in vain.
+
+
+def test_records_that_come_with_a_repeated_complaint_are_not_dropped() -> None:
+    order = IntakeOrder()
+    order.take(a_complaint())
+    order.take(a_complaint(evidence=a_record(), source=RECORDS))
+    [dispute] = order.disputes
+    assert dispute.evidence == a_record()
+    order = IntakeOrder()
+    order.take(a_complaint())
+    order.take(a_complaint(evidence=a_record()))
+    assert order.disputes == [], "a customer's are none"
