@@ -27,8 +27,15 @@ from schemas.ledger import LedgerEntry
 from schemas.timer import Deadline, Timer
 from schemas.topics import DISPUTES, LEDGER
 from streams.clocks import due
-from streams.emit import Emit, cancel, emit, start, timer_id
+from streams.emit import Emit, cancel, emit, start
 from streams.facts import facts, moment, same_reference
+from streams.intake_keeping import (
+    RECORDS_KEPT,
+    RECORDS_ONLY,
+    STAGE,
+    keep_for,
+    keep_records,
+)
 from streams.intake_memory import (
     CAPTURED_AHEAD,
     TOO_LARGE,
@@ -41,9 +48,6 @@ from streams.policies.loader import LoadedPack, PackRegistry
 from streams.screening import screen
 from streams.tiers import tier_at_intake
 
-STAGE = "intake"
-UNCLAIMED_EVIDENCE_KEPT = timedelta(days=30)
-"""How long records are kept that no complaint has asked for."""
 PLACED_AFTER_FILING = timedelta(hours=1)
 """Clocks differ; an order placed later than this after the complaint about it is not believed."""
 
@@ -211,7 +215,9 @@ class Intake:
             state = remember(state, believed(inline, now))
         complaint = complaint.model_copy(update={"evidence": None})
         days = pack.pack.limits.max_order_age_days + pack.pack.windows.retire_days
-        state, emits = _keep_for(state, complaint.order_id, timedelta(days=days), now)
+        state, emits = keep_records(state, complaint.order_id, now)
+        state, kept = keep_for(state, complaint.order_id, timedelta(days=days), now)
+        emits += kept
         wait = Waiting(
             complaint=complaint,
             received_at=now,
@@ -253,9 +259,12 @@ class Intake:
         self, state: IntakeState, order_id: str, body: dict[str, Any], now: datetime
     ) -> Step:
         """Keep the snapshot, and open every complaint it was awaited by."""
-        state, emits = _keep_for(
-            remember(state, believed(body, now)), order_id, UNCLAIMED_EVIDENCE_KEPT, now
-        )
+        state = remember(state, believed(body, now))
+        emits: list[Emit] = []
+        if state.opened or state.waiting:  # else the order itself goes as soon
+            state, emits = keep_records(state, order_id, now)
+        state, kept = keep_for(state, order_id, RECORDS_KEPT, now)
+        emits += kept
         for dispute, wait in list(state.waiting.items()):
             pack = self._registry.get(wait.policy, wait.pack_version)
             if is_ready(wait.complaint, state.snapshots, pack):
@@ -267,6 +276,13 @@ class Intake:
 
     def on_deadline(self, state: IntakeState, deadline: Deadline, now: datetime) -> Step:
         """The grace of a complaint has ended, or the order may be forgotten."""
+        if deadline.kind == "retire" and deadline.payload == RECORDS_ONLY:
+            put_off = state.records_until is None or deadline.due_at < state.records_until
+            if put_off:
+                return state, []
+            if state.waiting:
+                return keep_records(state, deadline.waiting_key, now)
+            return state.model_copy(update={"snapshots": (), "records_until": None}), []
         if deadline.kind == "retire":
             early = state.retire_at is not None and deadline.due_at < state.retire_at
             return (state, []) if early or state.waiting else (None, [])
@@ -322,22 +338,3 @@ def _where_it_settled(state: IntakeState, found: Assessment) -> Assessment:
     return replace(
         found, outcome="evidence_invalid", problems=(problem,), settles_under=str(before)
     )
-
-
-def _keep_for(
-    state: IntakeState, order_id: str, span: timedelta, now: datetime
-) -> tuple[IntakeState, list[Emit]]:
-    """Forget the order no sooner than `span` from now: a timer, never a TTL, since a TTL runs on
-    event time and one record with a bad timestamp would erase every order's memory."""
-    due_at = now + span
-    if state.retire_at is not None and state.retire_at > due_at - timedelta(days=1):
-        return state, []
-    timer = Timer(
-        at=now,
-        timer_id=timer_id(STAGE, "retire", order_id),
-        stage=STAGE,
-        kind="retire",
-        waiting_key=order_id,
-        due_at=due_at,
-    )
-    return state.model_copy(update={"retire_at": due_at}), [start(timer)]

@@ -35,6 +35,8 @@ class IntakeState(Model):
     opened: tuple[str, ...] = ()
     snapshots: tuple[dict[str, Any], ...] = ()
     retire_at: UtcDatetime | None = None
+    records_until: UtcDatetime | None = None
+    """When the snapshots go; the order itself is remembered longer."""
     settles_under: str | None = None
     """Where the first dispute that could be priced settles; what is paid once must meet there."""
 

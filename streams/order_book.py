@@ -112,7 +112,10 @@ def room_on_order(book: OrderBook, dispute_id: str, dispute: DisputeBook) -> int
     return max(0, min(ceilings) - paid)
 
 
+_DELETED = dict.fromkeys(("problem", "evidence", "raw_reply"))
+
+
 def without_text(docket: Docket) -> Docket:
     """The docket in codes: neither the customer's words nor a problem that quotes them."""
     claims = tuple(claim.model_copy(update={"text": "(deleted)"}) for claim in docket.claims)
-    return docket.model_copy(update={"text": "(deleted)", "claims": claims, "problem": None})
+    return docket.model_copy(update={"text": "(deleted)", "claims": claims, **_DELETED})

@@ -88,12 +88,16 @@ class Settlement:
         return self._advance(book, verdict.dispute_id, dispute, now, emits)
 
     def on_decision(self, book: OrderBook, decision: Decision, now: datetime) -> Step:
+        """An order whose state was lost is rebuilt from its decisions, with their keys and their tier."""
         dispute = book.disputes.get(decision.dispute_id, DisputeBook())
         if decision.decision_id in dispute.decisions:
             return book, []
+        paid = [line.grievance_id for line in decision.lines if line.disposition == "pay"]
         dispute = dispute.model_copy(
             update={
                 "proposed": True,
+                "tier": max(dispute.tier, decision.tier),
+                "paid_under": dispute.paid_under | dict.fromkeys(paid, decision.decision_id),
                 "decisions": {**dispute.decisions, decision.decision_id: decision},
                 "lines": merge(dispute.lines, decision.lines),
             }
@@ -112,11 +116,11 @@ class Settlement:
 
     def on_review(self, book: OrderBook, review: Review, now: datetime) -> Step:
         """A person's decision takes effect once; one that may not is recorded as refused, with the
-        reason; one that comes before the automatic part has ended here waits for that.
+        reason; one that comes before the automatic part has ended here waits for that, and is
+        forgotten in time where there is no such dispute.
 
         Raises:
-            ValueError: the review's id is too long for the ids that are made of it; better said before
-                the money moves than when its letter is asked for.
+            ValueError: the review's id is too long for the ids made of it, its letter's among them.
         """
         if len(letter_id(review_key(review.dispute_id, review.review_id))) > LONGEST_ID:
             raise ValueError("review_id: is too long; give the review a shorter one")
@@ -127,7 +131,6 @@ class Settlement:
         dispute = dispute.model_copy(update={"early": (*dispute.early, review)})
         emits: list[Emit] = []
         if book.retire_at is None:
-            # Nothing is known here yet, and perhaps nothing ever will be: its words must not stay.
             book, emits = _retire_at(book, review.settles_under, now + UNDECIDED_AGAIN, now)
         return self._advance(book, review.dispute_id, dispute, now, emits)
 
@@ -279,8 +282,7 @@ class Settlement:
                 "tier": priced.tier,
                 "order_ceiling_minor": priced.order_ceiling_minor,
                 "verdicts": {},
-                # The evidence has been priced; the words are still needed for the letter. What a person
-                # approves later rests on the same rulings, and is simulated where they are.
+                # The evidence is priced; the letter needs the words, and a review whether it is simulated.
                 "docket": docket.model_copy(
                     update={"evidence": None, "raw_reply": None, "simulated": simulated}
                 ),

@@ -11,6 +11,7 @@ from schemas.timer import Deadline
 from schemas.topics import COMPLAINTS, DEADLINES, DISPUTES, EVIDENCE, LEDGER, TIMERS
 from streams import intake
 from streams.intake import Intake
+from streams.intake_keeping import STAGE
 from streams.intake_memory import IntakeState
 from topologies.dead_letters import DeadLetterBox
 from topologies.keyed_stage import KeyedStage, Record, Source
@@ -65,12 +66,12 @@ def stage(settings: Settings) -> KeyedStage[IntakeState]:
         return decide.on_evidence(state or IntakeState(), subject, record.event, record.at)
 
     def on_deadline(state: IntakeState | None, record: Record) -> intake.Step:
-        if state is None or record.event.stage != intake.STAGE:
+        if state is None or record.event.stage != STAGE:
             return state, []
         return decide.on_deadline(state, record.event, record.at)
 
     return KeyedStage(
-        intake.STAGE,
+        STAGE,
         IntakeState,
         (
             Source(COMPLAINTS, Complaint.from_bytes, lambda c: c.order_id, on_complaint),

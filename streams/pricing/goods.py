@@ -11,7 +11,7 @@ from fractions import Fraction
 from schemas.grievance import Claim
 from schemas.pack import DeliveredUnits, MissingUnits, WrongUnits
 from streams.pricing.draft import Asked, Want
-from streams.pricing.holdings import unit_of
+from streams.pricing.holdings import UNNAMED, unit_of
 from streams.pricing.record import PricedRecord
 from streams.pricing.shares import Line
 
@@ -33,6 +33,9 @@ def price_goods(
     refunds = record.refunds.lines[line.line_id]
     if refunds.partly:
         return _for_a_person(claim, record, line, "a unit of the line was refunded in part")
+    if record.holdings.has_unnamed_goods():
+        problem = "another dispute has goods of this order that no line names; they may be these"
+        return _for_a_person(claim, record, line, problem)
     if line.by_weight and isinstance(rule, MissingUnits):
         return _short_weight(claim, record, line)
     if isinstance(rule, DeliveredUnits) and record.facts.get("delivered") is not True:
@@ -160,5 +163,5 @@ def _unlined(category: str, record: PricedRecord, claim: Claim) -> Asked:
     """A person may approve up to what is left of the order, once per category."""
     named = "no line" if claim.line_id is None else f"line {claim.line_id!r}"
     problem = f"the claim names {named} of the order that it can be tied to"
-    want = Want(f"order:{category}", 0, record.available or 0)
+    want = Want(f"{UNNAMED}{category}", 0, record.available or 0)
     return Asked("none", (want,), "", claim.quantity, problem)

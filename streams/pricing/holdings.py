@@ -6,6 +6,8 @@ from typing import Literal
 WHOLE = "whole"
 LATE = "LATE"
 FEE = "fee"
+UNNAMED = "order:"
+"""Goods of the order that a claim could not tie to a line, by category."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,10 @@ class Holdings:
         fee stands in the way of the order's fees taken together, and the other way round.
         """
         return next((held for held in self.scopes if _conflict(held.scope, scope)), None)
+
+    def has_unnamed_goods(self) -> bool:
+        """Another dispute has goods of the order that no line names: nobody can tell which units."""
+        return any(held.scope.startswith(UNNAMED) for held in self.scopes)
 
 
 NOTHING_HELD = Holdings()

@@ -357,3 +357,69 @@ def test_records_that_come_with_a_repeated_complaint_are_not_dropped() -> None:
     order.take(a_complaint())
     order.take(a_complaint(evidence=a_record()))
     assert order.disputes == [], "a customer's are none"
+
+
+def test_a_unit_is_not_paid_beside_goods_that_a_person_gave_without_naming_a_line() -> None:
+    """D-1 names no line, and a person pays for it; d-2 names the naan, which may be the same one."""
+    order = Order()
+    decision = order.settle(
+        a_verdict(1, "UPHELD"), docket=a_docket(a_claim(1, line_id=None), evidence=RECORD)
+    )
+    order.take(decision, as_paid(decision), a_review("amount", amount_minor=5_000))
+    decision = as_decided(order.proposals[-1])
+    assert decision.amount_minor == 5_000
+    order.take(decision, as_paid(decision))
+    again = a_docket(a_claim(1, "d-2"), dispute="d-2", evidence=RECORD)
+    order.take(again, a_verdict(1, "UPHELD", "d-2"))
+    last = order.proposals[-1]
+    assert (last.amount_minor, last.escalated) == (0, ("MISSING_ITEM",))
+
+
+# State that was lost, and state that stays too long.
+
+
+def test_an_order_whose_state_was_lost_is_rebuilt_from_its_decisions() -> None:
+    """Keys and tier with it: a refused review frees its own lines, and tier 3 still takes two people."""
+    whole, _ = part_paid()
+    whole.take(a_review("approve"))
+    decisions = [as_decided(proposal, tier=3) for proposal in whole.proposals]
+    rebuilt = Order()
+    for decision in decisions:
+        rebuilt.take(decision, as_refused(decision) if decision.review_id else as_paid(decision))
+    rebuilt.take(DOCKET)
+    book = rebuilt.book.disputes[DISPUTE]
+    assert (book.tier, rebuilt.proposals) == (3, [])
+    assert [(line.disposition, line.person_reason) for line in book.lines] == [
+        ("person", "payment_refused"),
+        ("pay", None),
+    ]
+    rebuilt.take(a_review("approve", "r-9", "bola"))
+    assert rebuilt.proposals[-1].decision_rule == "review_awaits_second_person"
+
+
+def test_a_closed_dispute_that_was_rebuilt_keeps_no_record_either() -> None:
+    order = Order()
+    decision = as_decided(a_proposal(a_line(1)))
+    order.take(decision, as_paid(decision), DOCKET)
+    assert "Butter Naan" not in order.book.model_dump_json()
+
+
+def test_records_are_kept_no_longer_than_their_topic_keeps_them() -> None:
+    """A bank's order is remembered for 630 days, and its records may quote a customer."""
+    order = IntakeOrder()
+    order.take({**a_transaction("TX-1"), "call_recording_summary": "he said his mother is ill"})
+    order.take(a_complaint(order_id="TX-1", policy="bank-disputes-ng"))
+    timers = [t for t in on("timers", order.emits) if t and t.payload]
+    assert [t.due_at for t in timers] == [after(days=30)]
+    order.take({**a_transaction("TX-1"), "captured_at": after(days=5).isoformat()}, after(days=5))
+    [_, later] = [t for t in on("timers", order.emits) if t and t.payload]
+    order.take(rung(timers[0]), timers[0].due_at)
+    assert order.state is not None
+    assert order.state.snapshots, "put off by the newer ones"
+    order.take(rung(later), later.due_at)
+    assert order.state.snapshots == ()
+    assert order.state.opened, "and the repeat is still known"
+    order.take({**a_transaction("TX-1"), "captured_at": after(days=50).isoformat()}, after(days=50))
+    last = on("timers", order.emits)[-1]
+    order.take(rung(last), last.due_at)
+    assert order.state.snapshots == ()
