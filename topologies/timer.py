@@ -1,9 +1,11 @@
-"""timers (compacted) ► timer app ► deadlines. "It is time", at least once.
+"""timers (compacted) ► timer app ► deadlines. "It is time", once.
 
 A stage that waits writes a timer in its own transaction; this app keeps those of its partitions in a
-heap. When one is due it produces the deadline under the waiting key, flushes, and only then writes
-the tombstone: a crash between the two repeats the deadline, and the waiting stage checks its own
-state. A restart reads the compacted topic again; there is nothing else to recover.
+heap. When one is due it produces the deadline under the waiting key and the timer's tombstone in one
+transaction. Apart, a crash between the two would repeat the deadline, and a stage that has forgotten
+its wait by then would take it for one where nobody ever answered; and a timer that a stage sets again
+when it hears the deadline could stand before the old one's tombstone, and never ring. A restart reads
+the compacted topic again; there is nothing else to recover.
 """
 
 import heapq
@@ -24,6 +26,7 @@ from topologies.quix_app import group
 log = logging.getLogger("refund_bench.timer")
 POLL_S = 0.1
 BATCH = 2_000
+BROKER_ANSWERS_WITHIN_S = 30.0
 SAY_WHEN_AT_THE_END: dict[str, Any] = {"enable.partition.eof": True}
 
 
@@ -75,10 +78,9 @@ class TimerApp:
         self._consumer = clients.consumer(
             group("timer"), instance=clients.ordinal(), **SAY_WHEN_AT_THE_END
         )
-        self._producer = clients.producer()
+        self._producer = clients.transactional_producer(group("timer"), clients.ordinal())
         self._behind: set[int] = set()
         """Partitions whose end has not been reached yet: a tombstone may still come for what was read."""
-        self._failed: KafkaException | None = None
 
     def stop(self, *_: Any) -> None:
         self._stop.set()
@@ -87,10 +89,11 @@ class TimerApp:
         """Run until SIGTERM or SIGINT.
 
         Raises:
-            KafkaException: a deadline could not be delivered; a restart reads the timers again.
+            KafkaException: deadlines could not be delivered; a restart reads the timers again.
         """
         signal.signal(signal.SIGTERM, self.stop)
         signal.signal(signal.SIGINT, self.stop)
+        self._producer.init_transactions(BROKER_ANSWERS_WITHIN_S)
         self._consumer.subscribe(
             [TIMERS.name], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._revoked
         )
@@ -137,32 +140,30 @@ class TimerApp:
             )
 
     def _ring(self, timers: list[Timer]) -> None:
-        if not timers:
-            return
-        now = self._clock()
-        for timer in timers:
-            self._produce(DEADLINES.name, timer.waiting_key, deadline_of(timer, now).to_bytes())
-        self._flush()
-        for timer in timers:
-            self._produce(TIMERS.name, timer.timer_id, None)
-        self._flush()
-        log.info("deadlines", extra={"count": len(timers)})
+        for first in range(0, len(timers), BATCH):
+            batch = timers[first : first + BATCH]
+            now = self._clock()
+            self._producer.begin_transaction()
+            for timer in batch:
+                self._produce(DEADLINES.name, timer.waiting_key, deadline_of(timer, now).to_bytes())
+                self._produce(TIMERS.name, timer.timer_id, None)
+            self._commit()
+            log.info("deadlines", extra={"count": len(batch)})
 
     def _produce(self, topic: str, key: str, value: bytes | None) -> None:
         while True:
             try:
-                self._producer.produce(
-                    topic, key=key.encode(), value=value, on_delivery=self._delivered
-                )
+                self._producer.produce(topic, key=key.encode(), value=value)
                 return
             except BufferError:
                 self._producer.poll(0.1)
 
-    def _delivered(self, error: KafkaError | None, _: Any) -> None:
-        if error is not None:
-            self._failed = KafkaException(error)
-
-    def _flush(self) -> None:
-        self._producer.flush()
-        if self._failed is not None:
-            raise self._failed
+    def _commit(self) -> None:
+        """Until it is known; a broker that restarts is no reason to start again ourselves."""
+        while True:
+            try:
+                self._producer.commit_transaction(BROKER_ANSWERS_WITHIN_S)
+                return
+            except KafkaException as error:
+                if not error.args[0].retriable():
+                    raise
