@@ -4,7 +4,7 @@ from schemas.grievance import Claim
 from schemas.pack import FeeDifference, LateBands, MissingUnits, Pricing, WrongUnits
 from streams.facts import whole
 from streams.pricing.draft import Asked, Want
-from streams.pricing.holdings import FEE, LATE, WHOLE
+from streams.pricing.holdings import FEE, LATE, OTHER_FEES, WHOLE
 from streams.pricing.record import PricedRecord
 
 
@@ -36,6 +36,10 @@ def price_fees(record: PricedRecord) -> Asked:
     fees = [fee for fee in record.evidence.get("fee_lines") or () if isinstance(fee, dict)]
     known = [fee for fee in fees if whole(fee.get("due_minor")) is not None]
     if known and len(known) == len(fees):
+        if record.holdings.has_single_fees():
+            # Fees are told apart by their place in the record, and this may be another record.
+            problem = "another dispute has fees of this order; which ones, the record does not say"
+            return Asked("fee", (Want(OTHER_FEES, 0, record.available or 0),), "", None, problem)
         wants = tuple(
             Want(f"{FEE}:{i}", max(0, fee["amount_minor"] - max(0, fee["due_minor"])))
             for i, fee in enumerate(fees, 1)

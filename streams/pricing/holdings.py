@@ -6,6 +6,8 @@ from typing import Literal
 WHOLE = "whole"
 LATE = "LATE"
 FEE = "fee"
+OTHER_FEES = "fees"
+"""What a person may give for fees beside those that another dispute has."""
 UNNAMED = "order:"
 """Goods of the order that a claim could not tie to a line, by category."""
 
@@ -37,6 +39,10 @@ class Holdings:
         fee stands in the way of the order's fees taken together, and the other way round.
         """
         return next((held for held in self.scopes if _conflict(held.scope, scope)), None)
+
+    def has_single_fees(self) -> bool:
+        """Another dispute has one or more fees of the order, each under a scope of its own."""
+        return any(held.scope.startswith(f"{FEE}:") for held in self.scopes)
 
     def has_unnamed_goods(self) -> bool:
         """Another dispute has goods of the order that no line names: nobody can tell which units."""

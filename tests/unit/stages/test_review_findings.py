@@ -286,6 +286,22 @@ def test_a_unit_is_not_paid_beside_goods_that_a_person_gave_without_naming_a_lin
     assert (last.amount_minor, last.escalated) == (0, ("MISSING_ITEM",))
 
 
+def test_a_fee_is_not_paid_again_when_another_comes_before_it_in_the_record() -> None:
+    packaging = {"name": "packaging", "amount_minor": 3_000, "due_minor": 1_000}
+    surge = {"name": "surge", "amount_minor": 1_500, "due_minor": 1_500}
+    order = Order()
+    for dispute, fees in ((DISPUTE, [packaging]), ("d-2", [surge, packaging])):
+        billing = a_claim(1, dispute, category="BILLING", line_id=None, quantity=None)
+        order.take(
+            a_docket(billing, dispute=dispute, evidence=a_record(fee_lines=fees)),
+            a_verdict(1, "UPHELD", dispute, category="BILLING"),
+        )
+    first, second = order.proposals
+    assert (first.amount_minor, second.amount_minor) == (2_000, 0)
+    assert second.escalated == ("BILLING",)
+    assert second.lines[0].ceiling_minor == 8_000, "a person may still give for the other"
+
+
 # State that was lost, and state that stays too long.
 
 
