@@ -3,11 +3,10 @@
 import os
 from datetime import timedelta
 
-from streams.judging import abstain, judge
-
 from schemas.grievance import Grievance
 from schemas.topics import GRIEVANCES, RULINGS
 from streams.emit import Emit, emit
+from streams.judging import abstain, judge
 from streams.llm.port import Model as LanguageModel
 from streams.llm.registry import open_model
 from topologies.async_stage import AsyncStage, Message, StageSettings

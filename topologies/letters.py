@@ -1,10 +1,9 @@
 """letter-requests ► letters ► letters."""
 
-from streams.letters import from_template, write
-
 from schemas.letter import LetterRequest
 from schemas.topics import LETTER_REQUESTS, LETTERS
 from streams.emit import Emit, emit
+from streams.letters import from_template, write
 from topologies.async_stage import AsyncStage, Message, StageSettings
 from topologies.network_stage import default_model, network_stage, now
 from topologies.settings import Settings
