@@ -15,7 +15,7 @@ log = logging.getLogger("refund_bench.app")
 
 KEYED = ("intake", "tally", "settlement", "allowance", "ledger")
 """Stateful stages on Quix: one process each, since Quix wants the main thread."""
-NETWORK = ("extraction", "judge", "payout", "letters")
+NETWORK = ("extraction", "judge", "payout", "letters", "delivery")
 """Stages on the async stage; a judge is one per seat."""
 ALL = (*KEYED, *NETWORK, "network", "timer", "sink")
 
@@ -99,7 +99,7 @@ def _run_keyed(name: str, settings: Settings) -> int:
 
 def network_stages(name: str, settings: Settings, seat: int | None) -> list[AsyncStage]:
     """The async stages that `run NAME` puts into this process."""
-    from topologies import extraction, judge, letters, payout
+    from topologies import delivery, extraction, judge, letters, payout
 
     one: dict[str, Callable[[], list[AsyncStage]]] = {
         "extraction": lambda: [extraction.stage(settings)],
@@ -108,6 +108,7 @@ def network_stages(name: str, settings: Settings, seat: int | None) -> list[Asyn
         ],
         "payout": lambda: [payout.stage(settings)],
         "letters": lambda: [letters.stage(settings)],
+        "delivery": lambda: [delivery.stage(settings)],
     }
     if name == "network":
         return [stage for make in one.values() for stage in make()]

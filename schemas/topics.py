@@ -13,6 +13,7 @@ from schemas.grievance import Grievance
 from schemas.ledger import AuditEntry, LedgerEntry
 from schemas.letter import Letter, LetterRequest
 from schemas.payment import Payment
+from schemas.receipt import Receipt
 from schemas.review import Review
 from schemas.ruling import Ruling
 from schemas.settlement import Decision, Proposal
@@ -77,6 +78,7 @@ DECISIONS = Topic("decisions", "settles_under", Decision, text=False)
 PAYMENTS = Topic("payments", "settles_under", Payment, text=False)
 LETTER_REQUESTS = Topic("letter-requests", "settles_under", LetterRequest, text=True)
 LETTERS = Topic("letters", "settles_under", Letter, text=True)
+RECEIPTS = Topic("receipts", "settles_under", Receipt, text=False)
 REVIEWS = Topic("reviews", "settles_under", Review, text=True)
 TIMERS = Topic("timers", "timer_id", Timer, text=False, cleanup="compact")
 DEADLINES = Topic("deadlines", "waiting_key", Deadline, text=False)
@@ -86,7 +88,8 @@ DEAD_LETTERS = Topic("dead-letters", "source key", DeadLetter, text=True)
 
 ALL: tuple[Topic, ...] = (
     COMPLAINTS, EVIDENCE, DISPUTES, DOCKETS, GRIEVANCES, RULINGS, VERDICTS, PROPOSALS, DECISIONS,
-    PAYMENTS, LETTER_REQUESTS, LETTERS, REVIEWS, TIMERS, DEADLINES, LEDGER, AUDIT, DEAD_LETTERS,
+    PAYMENTS, LETTER_REQUESTS, LETTERS, RECEIPTS, REVIEWS, TIMERS, DEADLINES, LEDGER, AUDIT,
+    DEAD_LETTERS,
 )  # fmt: skip
 
 BY_NAME = {topic.name: topic for topic in ALL}

@@ -19,11 +19,11 @@ def run(
     """Run one app until it is told to stop (SIGTERM, Ctrl-C).
 
     [bold]intake tally settlement allowance ledger[/]: the stages that keep state, one process each.
-    [bold]extraction judge payout letters[/]: those that wait on a network; [bold]network[/] is all of them in one.
+    [bold]extraction judge payout letters delivery[/]: those that wait on a network; [bold]network[/] is all of them in one.
     [bold]timer[/]: deadlines. [bold]sink[/]: ClickHouse.
 
-    Settings come from REFUND_BENCH_BROKER, _INSTALLATION_KEY, _PROVIDER, _GATEWAY, _CLICKHOUSE, _STATE_DIR
-    and _ORDINAL (0, 1, 2 … for the instances of one app). Logs go to stderr as JSON lines. Exit code 2 means
+    Settings come from REFUND_BENCH_BROKER, _INSTALLATION_KEY, _PROVIDER, _GATEWAY, _DELIVERY, _CLICKHOUSE,
+    _STATE_DIR and _ORDINAL (0, 1, 2 … for the instances of one app). Logs go to stderr as JSON lines. Exit code 2 means
     that starting it again is of no use.
 
     Examples:

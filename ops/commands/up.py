@@ -90,4 +90,4 @@ def up(
     note("stopped")
 
 
-NETWORK_GROUPS = ("extraction", "judge", "payout", "letters")
+NETWORK_GROUPS = ("extraction", "judge", "payout", "letters", "delivery")

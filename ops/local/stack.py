@@ -17,7 +17,7 @@ from sinks.migrate import migrate
 from topologies.topic_admin import create_topics
 
 APPS = ("intake", "tally", "settlement", "allowance", "ledger", "timer", "network", "sink")
-"""One process each; `network` holds extraction, every judge, payout and letters."""
+"""One process each; `network` holds extraction, every judge, payout, letters and delivery."""
 
 
 STOP_APPS_WITHIN_S = 6.0
@@ -47,6 +47,7 @@ class LocalStack:
             "REFUND_BENCH_PROVIDER": provider,
             "REFUND_BENCH_GATEWAY": f"http://127.0.0.1:{self._gateway_port}",
             "REFUND_BENCH_GATEWAY_KIND": "embedded",
+            "REFUND_BENCH_DELIVERY": f"file:{self.folder / 'outbox.jsonl'}",
             "REFUND_BENCH_CLICKHOUSE": f"http://127.0.0.1:{self._clickhouse_port}",
             "REFUND_BENCH_STATE_DIR": str(self.folder / "state"),
             "REFUND_BENCH_REPLICATION": "1",

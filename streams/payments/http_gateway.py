@@ -7,6 +7,7 @@ import aiohttp
 import orjson
 from pydantic import ValidationError
 
+from streams import retry_after
 from streams.payments.port import (
     GatewayError,
     GatewayRefused,
@@ -16,7 +17,6 @@ from streams.payments.port import (
     RefundRequest,
 )
 
-LONGEST_RETRY_AFTER_S = 60.0
 DEFINITE = frozenset({400, 402, 403, 404, 410, 422})
 """Statuses that refuse, if a code says why. Without one they may come from a proxy on the way."""
 
@@ -84,7 +84,7 @@ class HttpGateway:
                 method, self._base + path, allow_redirects=False, **arguments
             ) as answer:
                 body = await answer.read()
-                retry_after_s = _seconds(answer.headers.get("Retry-After"))
+                retry_after_s = retry_after.seconds(answer.headers.get("Retry-After"))
                 return answer.status, _object(body), retry_after_s
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise GatewayUnavailable(f"{type(error).__name__}: {error}") from error
@@ -123,14 +123,3 @@ def _object(body: bytes) -> dict[str, Any]:
     except orjson.JSONDecodeError:
         return {}
     return parsed if isinstance(parsed, dict) else {}
-
-
-def _seconds(header: str | None) -> float | None:
-    """Retry-After in seconds, capped; its date form needs a clock and is left out."""
-    try:
-        seconds = float(header) if header else None
-    except ValueError:
-        return None
-    if seconds is None or not seconds >= 0:
-        return None
-    return min(seconds, LONGEST_RETRY_AFTER_S)
