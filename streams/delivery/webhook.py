@@ -7,8 +7,9 @@ from schemas.receipt import Channel
 from streams import retry_after
 from streams.delivery.port import NotDelivered, Undeliverable
 
-WORTH_REPEATING = frozenset({408, 429})
-"""The only statuses of the 400s that say nothing about the letter itself."""
+ABOUT_THE_LETTER = frozenset({400, 409, 410, 413, 415, 422})
+"""The statuses that say something about this letter. Any other, a wrong token or path included, says
+that the channel does not work: the stage waits and no letter becomes a dead letter for it."""
 
 
 class WebhookDelivery:
@@ -43,7 +44,7 @@ class WebhookDelivery:
             raise NotDelivered(type(error).__name__) from error
         if 200 <= status < 300:
             return f"webhook:{letter.letter_id}"
-        if 400 <= status < 500 and status not in WORTH_REPEATING:
+        if status in ABOUT_THE_LETTER:
             raise Undeliverable(f"webhook answered {status}")
         raise NotDelivered(f"webhook answered {status}", after_s)
 

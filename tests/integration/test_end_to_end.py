@@ -189,6 +189,19 @@ def test_counts_agree_between_kafka_ledger_gateway_and_clickhouse(
     assert set(current) == set(entries)
 
 
+def test_every_letter_leaves_the_house_once(stack: LocalStack, watcher: Watcher) -> None:
+    watcher.poll()
+    letters = {letter.letter_id for trail in watcher.trails.values() for letter in trail.letters}
+    assert len(letters) >= DISPUTES
+    outbox = stack.folder / "outbox.jsonl"
+
+    def sent() -> list[str]:
+        return [orjson.loads(line)["letter_id"] for line in outbox.read_bytes().splitlines()]
+
+    until(lambda: set(sent()) >= letters, timeout_s=30)
+    assert len(sent()) == len(set(sent()))
+
+
 def test_bad_input_becomes_a_dead_letter_and_the_next_is_processed(
     stack: LocalStack, watcher: Watcher
 ) -> None:

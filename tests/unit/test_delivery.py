@@ -108,6 +108,8 @@ async def test_a_webhook_that_fails_is_tried_again_under_the_same_key() -> None:
         (204, {}, None, None),
         (302, {"Location": "http://127.0.0.1:1/"}, NotDelivered, None),
         (400, {}, Undeliverable, None),
+        (401, {}, NotDelivered, None),
+        (404, {}, NotDelivered, None),
         (408, {}, NotDelivered, None),
         (410, {}, Undeliverable, None),
         (429, {"Retry-After": "7"}, NotDelivered, 7.0),
