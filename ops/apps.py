@@ -40,7 +40,7 @@ def run_app(name: str, seat: int | None = None, state_dir: Path | None = None) -
     if name == "timer":
         from topologies.timer import TimerApp
 
-        return TimerApp().run()
+        return TimerApp(DeadLetterBox(settings.installation_key)).run()
     if name == "sink":
         return _run_sink(settings)
     AsyncWorker(network_stages(name, settings, seat)).run()

@@ -81,7 +81,10 @@ def letters() -> list[Held]:
     latest: dict[str, Held] = {}
     for one in read_all(every_partition(DEAD_LETTERS), lambda r: r.value is not None):
         held = _held(one)
-        latest[held.letter.dead_letter_id] = held
+        known = latest.get(held.letter.dead_letter_id)
+        if known is None or known.letter.replays <= held.letter.replays:
+            # The timer app reads its topic again at every start, and refuses the same record again.
+            latest[held.letter.dead_letter_id] = held
     return sorted(latest.values(), key=lambda held: held.letter.at)
 
 

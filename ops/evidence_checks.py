@@ -11,12 +11,9 @@ from ops.remedies import explained, remedy_for
 from schemas.base import canonical_bytes
 from schemas.complaint import Complaint
 from schemas.evidence import MAX_EVIDENCE_BYTES, Record, read_record
-from streams.intake import assess
+from streams.intake import AFTER_THE_START, assess
 from streams.policies.loader import LoadedPack, PackRegistry
 from topologies.intake import EARLIEST_FILING, FILED_AHEAD
-
-AFTER_THE_START = ("delivered_at", "cancelled_at", "credit_confirmed_at", "reversal_posted_at")
-"""Moments that cannot come before the order was placed or the transaction begun."""
 
 
 def evidence_problems(

@@ -17,7 +17,7 @@ from ops.evidence_checks import captured_tomorrow, evidence_problems
 from ops.json_lines import Problem, read_object, split
 from ops.remedies import explained
 from schemas.complaint import Complaint
-from schemas.evidence import is_identity_only, subject_of
+from schemas.evidence import MAX_NESTING, is_identity_only, is_too_deep, subject_of
 from streams.policies.loader import LoadedPack, PackRegistry, UnknownPackError
 from topologies.clients import MAX_MESSAGE_BYTES
 from topologies.intake import check_filing, read_evidence
@@ -131,6 +131,7 @@ def _read_complaint(
     except ValueError as error:
         problem, _, remedy = str(error).removeprefix("filed_at: ").partition("; ")
         errors.append(Problem(line, "filed_at", problem, remedy))
+        return None, pack, errors
     return complaint, pack, errors
 
 
@@ -170,6 +171,11 @@ def _of_another_order(
 
 
 def _too_large(line: int, evidence: dict[str, Any]) -> Iterable[Problem]:
+    if is_too_deep(evidence):
+        yield Problem(
+            line, "evidence", f"is nested more than {MAX_NESTING} levels deep", "send it flatter"
+        )
+        return
     size = len(orjson.dumps(evidence))
     if size > MAX_MESSAGE_BYTES - ROOM_BYTES:
         yield Problem(
@@ -193,5 +199,5 @@ def invisible(
 
 
 def _is_hidden(c: str) -> bool:
-    # The id's own pattern refuses white space and control characters.
-    return unicodedata.category(c) in ("Cf", "Co", "Cn")
+    # The id's own pattern refuses white space and ASCII's control characters.
+    return unicodedata.category(c) in ("Cc", "Cf", "Co", "Cn")

@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from schemas.base import CurrencyCode, Id, Minor, UtcDatetime
 
 MAX_EVIDENCE_BYTES = 256 * 1024
+MAX_NESTING = 64
+"""Levels a record may have. Beyond some 250 its JSON can be read and no longer be written."""
 IDENTITY_FIELDS = frozenset(
     {"kind", "order_id", "transaction_id", "customer_id", "currency", "captured_at"}
 )
@@ -179,6 +181,21 @@ def subject_of(body: dict[str, Any]) -> str | None:
     """The order or transaction an evidence body is about, or None where it names neither."""
     subject = body.get("order_id") or body.get("transaction_id")
     return subject if isinstance(subject, str) else None
+
+
+def is_too_deep(body: Any, most: int = MAX_NESTING) -> bool:
+    """True where a JSON value has more than `most` levels. Works at any depth, without recursion."""
+    level: list[Any] = [body]
+    for _ in range(most + 1):
+        level = [
+            inner
+            for value in level
+            if isinstance(value, dict | list)
+            for inner in (value.values() if isinstance(value, dict) else value)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def is_identity_only(body: dict[str, Any]) -> bool:

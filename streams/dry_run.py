@@ -12,10 +12,12 @@ from typing import Any, get_args
 from pydantic import ValidationError
 
 from schemas.complaint import Complaint
+from schemas.evidence import MAX_NESTING, is_too_deep
 from schemas.grievance import Claim
 from schemas.settlement import PriceLine
 from streams.extraction import says_safety_word
 from streams.intake import Assessment, assess
+from streams.intake_memory import believed
 from streams.policies.loader import LoadedPack, PackRegistry
 from streams.pricing.allowance import apply_allowance
 from streams.pricing.draft import Ruling
@@ -41,7 +43,14 @@ def price_case(case: Mapping[str, Any], registry: PackRegistry, now: datetime) -
     body = case.get("evidence")
     if body is not None and not isinstance(body, dict):
         raise CaseError("evidence: is not an object")
-    found = assess(complaint=complaint, snapshots=[body] if body else [], pack=pack)
+    if is_too_deep(body):
+        raise CaseError(f"evidence: is nested more than {MAX_NESTING} levels deep")
+    # A case may be from tomorrow; its record may not be from after it and after now.
+    snapshots = [believed(body, max(now, complaint.filed_at))] if body else []
+    try:
+        found = assess(complaint=complaint, snapshots=snapshots, pack=pack)
+    except OverflowError:
+        raise CaseError("complaint.filed_at: leaves no time to answer before the year 9999") from None
     claims, rulings = _docket(case)
     # As in the pipeline: where there is an outcome, nothing was asked of anyone.
     outcome = found.outcome

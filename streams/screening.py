@@ -25,7 +25,6 @@ _LEET = str.maketrans(
 _MIXED = re.compile(r"\b(?=\w*[a-z@$])(?=[\w@$]*[0-9@$])[\w@$]{3,}")
 _SPELT_OUT = re.compile(r"(?<!\w)(?:\w[ .\-_*]){3,}\w(?!\w)")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
-_MAX_DEPTH = 12
 
 
 def normalise(text: str) -> str:
@@ -85,10 +84,11 @@ def rules_in(text: str, extra: Sequence[re.Pattern[str]] = ()) -> tuple[str, ...
     return tuple(name for name in dict.fromkeys(names) if name in hit)
 
 
-def _strings(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Every string of an evidence body with its path; names of fields are text too."""
-    if depth > _MAX_DEPTH:
-        return
+def _strings(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Every string of an evidence body with its path; names of fields are text too.
+
+    Recursive: intake refuses a body of more than `MAX_NESTING` levels.
+    """
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
@@ -96,10 +96,10 @@ def _strings(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, str]]
             name = str(key)
             below = f"{path}.{name}" if re.fullmatch(r"[\w-]{1,60}", name) else f"{path}.?"
             yield below, name.replace("_", " ")
-            yield from _strings(inner, below, depth + 1)
+            yield from _strings(inner, below)
     elif isinstance(value, list | tuple):
         for i, inner in enumerate(value):
-            yield from _strings(inner, f"{path}.{i}", depth + 1)
+            yield from _strings(inner, f"{path}.{i}")
 
 
 def screen(

@@ -28,7 +28,11 @@ LOOK_ALIKES = str.maketrans(
 HIDDEN = Rule(
     "hidden_text",
     # Direction overrides and tag characters have no place in a complaint; a flag emoji has tags.
-    re.compile("[\u202d\u202e]|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0020-\U000e007e]{2}"),
+    # Nor has an invisible character after one Latin letter after another; Indic scripts need joiners.
+    re.compile(
+        "[\u202d\u202e]|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0020-\U000e007e]{2}"
+        "|(?:[A-Za-z][\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]+){3}"
+    ),
 )
 
 _START = r"(?:^|(?<=[.!?;:\"'\])>|]) ?)"
@@ -74,6 +78,9 @@ RULES: tuple[Rule, ...] = (
         rf"\b(?:do not|don't|stop|no longer|need not) (?:follow|obey|apply|use)(?:ing)? (?:{_WHICH}\s+){{0,4}}{_STRONG} (?:{_WHICH}\s+){{0,3}}{_RULES}\b",
         r"\b(?:instructions?|rules|prompts?|niyam|nirdesh)\b(?: ko| sab)? (?:ignore|bhool|bhul) ?(?:kar|karo|jao|maro|do)",
         r"\bforget (?:all )?(?:the )?(?:rules?|instructions?) (?:wey|dem|wen|they|we) ",
+        _NOT_A_STORY
+        + r"\b(?:forget|ignore|no mind|comot|throway) (?:all |every ?thing |any ?thing |about )*(?:wetin|wettin|wat|wey) "
+        r"(?:all )?(?:dem|them|they|oga|una|anybody|person) (?:don |bin |been |dey )*(?:tell|talk|give|teach|program|train|write for|instruct) (?:give )?you\b",
         r"\b(?:ignora|olvida) (?:todas )?(?:las )?instrucciones|\bignore[zr]? (?:toutes )?les instructions",
     ),
     _rule(
@@ -86,6 +93,8 @@ RULES: tuple[Rule, ...] = (
         r".{0,40}\b(?:are|answer|respond|reply|output|rule|approve|uphold|obey)\b",
         r"\b(?:developer|debug|god|jailbreak|maintenance|sudo) mode\b|\bjailbreak\b|\bdo anything now\b",
         r"\b(?:new|updated|revised|additional|secret|hidden) (?:system )?(?:instructions?|prompt|directives?)\s*[:=-]",
+        r"\b(?:(?:from )?now,? )you be (?:an? |the )?(?:admin|judge|approver|supervisor|system|ai|oga)\b"
+        r"|\byou be (?:an? |the )?(?:admin|judge|approver|supervisor|system|ai) now\b",
         r"\byour (?:new |real |only |actual )(?:task|goal|objective|instruction|role|job) is\b",
     ),
     _rule(

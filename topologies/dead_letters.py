@@ -1,6 +1,7 @@
 """How a record that could not be read or written is kept: its bytes encrypted, its place, the error."""
 
 import base64
+import re
 from datetime import datetime
 
 from cryptography.fernet import Fernet
@@ -68,16 +69,23 @@ class DeadLetterBox:
         return self._fernet.decrypt(letter.value.encode())
 
 
+def _named(part: int | str) -> str:
+    """A step of a path. A key that is no field's name of ours may hold anything, the customer's words too."""
+    return str(part) if re.fullmatch(r"[A-Za-z0-9_.-]{1,60}", str(part)) else "?"
+
+
 def describe(error: BaseException) -> str:
     """An error in words that name fields and never quote values."""
     problems = getattr(error, "errors", None)
     if callable(problems):
         # pydantic's own text quotes the input, which may be the customer's words.
         found = [
-            f"{'.'.join(str(part) for part in item['loc']) or 'record'}: {item['msg']}"
+            f"{'.'.join(map(_named, item['loc'])) or 'record'}: {item['msg']}"
             for item in problems()
         ]
         return "; ".join(found[:10])
+    if (unquoted := getattr(error, "unquoted", None)) is not None:
+        return f"{type(error).__name__}: {unquoted}"
     if isinstance(error, (ValueError, KeyError, TypeError)):
         return f"{type(error).__name__}: {error}"
     return type(error).__name__

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from schemas.complaint import Complaint
-from schemas.evidence import subject_of
+from schemas.evidence import MAX_NESTING, is_too_deep, subject_of
 from schemas.timer import Deadline
 from schemas.topics import COMPLAINTS, DEADLINES, DISPUTES, EVIDENCE, LEDGER, TIMERS
 from streams import intake
@@ -31,12 +31,25 @@ def read_evidence(value: bytes) -> dict[str, Any]:
     body = orjson.loads(value)
     if not isinstance(body, dict):
         raise ValueError("record: is not a JSON object")
+    check_nesting(body)
     subject = subject_of(body)
     if not subject or len(subject) > 200 or any(c.isspace() or ord(c) < 32 for c in subject):
         raise ValueError(
             "order_id: is missing or not an id; name the order or transaction the record is about"
         )
     return body
+
+
+def check_nesting(body: dict[str, Any] | None) -> None:
+    """Refuse a record so deeply nested that no event could carry it.
+
+    Raises:
+        ValueError: more than `MAX_NESTING` levels.
+    """
+    if is_too_deep(body):
+        raise ValueError(
+            f"evidence: is nested more than {MAX_NESTING} levels deep; send it flatter"
+        )
 
 
 def check_filing(complaint: Complaint, now: datetime) -> None:
@@ -59,6 +72,7 @@ def stage(settings: Settings) -> KeyedStage[IntakeState]:
 
     def on_complaint(state: IntakeState | None, record: Record) -> intake.Step:
         check_filing(record.event, record.at)
+        check_nesting(record.event.evidence)
         return decide.on_complaint(state or IntakeState(), record.event, record.at)
 
     def on_evidence(state: IntakeState | None, record: Record) -> intake.Step:

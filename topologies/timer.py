@@ -18,9 +18,12 @@ from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, KafkaError, KafkaException, TopicPartition
 
+from schemas.dead_letter import DeadLetter
 from schemas.timer import Deadline, Timer
-from schemas.topics import DEADLINES, TIMERS
+from schemas.topics import DEAD_LETTERS, DEADLINES, TIMERS
 from topologies import clients
+from topologies.dead_letters import DeadLetterBox, describe, record_key
+from topologies.keyed_stage import FITS
 from topologies.quix_app import group
 
 log = logging.getLogger("refund_bench.timer")
@@ -68,11 +71,35 @@ def deadline_of(timer: Timer, now: datetime) -> Deadline:
     return Deadline(at=now, **timer.model_dump(exclude={"at", "schema_version"}))
 
 
+def read_timer(key: bytes | None, value: bytes) -> Timer:
+    """A timer that can be answered.
+
+    Raises:
+        ValueError: not a timer; under another key than its own, where its tombstone would not reach it
+            and every restart would ring it again; or its deadline could not be written, which would end
+            the app at every start.
+    """
+    timer = Timer.from_bytes(value)
+    if key != timer.timer_id.encode():
+        raise ValueError("record: its key is not its timer_id")
+    try:
+        size = len(deadline_of(timer, timer.at).to_bytes())
+    except TypeError as error:
+        raise ValueError(f"payload: cannot be written again: {error}") from None
+    if size >= FITS:
+        raise ValueError(f"record: {size} bytes is too large to be answered")
+    return timer
+
+
 class TimerApp:
     """Reads timers, keeps them, answers when due."""
 
-    def __init__(self, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(
+        self, box: DeadLetterBox, clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+    ) -> None:
+        self._box = box
         self._clock = clock
+        self._refused: list[tuple[bytes, DeadLetter]] = []
         self._heap = TimerHeap()
         self._stop = threading.Event()
         self._consumer = clients.consumer(
@@ -102,6 +129,7 @@ class TimerApp:
             while not self._stop.is_set():
                 for message in self._consumer.consume(BATCH, POLL_S):
                     self._take(message)
+                self._bury()
                 if not self._behind:
                     self._ring(self._heap.due(self._clock()))
         finally:
@@ -131,13 +159,38 @@ class TimerApp:
             self._heap.cancel(timer_id)
             return
         try:
-            self._heap.set(message.partition(), Timer.from_bytes(message.value()))
+            self._heap.set(message.partition(), read_timer(message.key(), message.value()))
         except ValueError as error:
-            # Our own stages write this topic; a timer that cannot be read has no waiter to answer.
-            log.error(
-                "unreadable timer skipped",
-                extra={"timer_id": timer_id, "error": type(error).__name__},
-            )
+            self._refuse(message, error)
+
+    def _refuse(self, message: Any, error: ValueError) -> None:
+        """Our own stages write this topic; a timer that cannot be read has no waiter to answer."""
+        letter = self._box.seal(
+            stage="timer",
+            topic=TIMERS.name,
+            partition=message.partition(),
+            offset=message.offset(),
+            key=message.key(),
+            value=message.value(),
+            error=describe(error),
+            now=datetime.fromtimestamp(message.timestamp()[1] / 1000, UTC),
+        )
+        log.warning(
+            "dead letter",
+            extra={
+                "stage": "timer", "dead_letter_id": letter.dead_letter_id, "error": letter.error,
+            },
+        )  # fmt: skip
+        self._refused.append((record_key(message.key(), TIMERS.name), letter))
+
+    def _bury(self) -> None:
+        if not self._refused:
+            return
+        self._producer.begin_transaction()
+        for key, letter in self._refused:
+            self._produce(DEAD_LETTERS.name, key, letter.to_bytes())
+        self._commit()
+        self._refused.clear()
 
     def _ring(self, timers: list[Timer]) -> None:
         for first in range(0, len(timers), BATCH):
@@ -145,15 +198,16 @@ class TimerApp:
             now = self._clock()
             self._producer.begin_transaction()
             for timer in batch:
-                self._produce(DEADLINES.name, timer.waiting_key, deadline_of(timer, now).to_bytes())
-                self._produce(TIMERS.name, timer.timer_id, None)
+                answer = deadline_of(timer, now).to_bytes()
+                self._produce(DEADLINES.name, timer.waiting_key.encode(), answer)
+                self._produce(TIMERS.name, timer.timer_id.encode(), None)
             self._commit()
             log.info("deadlines", extra={"count": len(batch)})
 
-    def _produce(self, topic: str, key: str, value: bytes | None) -> None:
+    def _produce(self, topic: str, key: bytes, value: bytes | None) -> None:
         while True:
             try:
-                self._producer.produce(topic, key=key.encode(), value=value)
+                self._producer.produce(topic, key=key, value=value)
                 return
             except BufferError:
                 self._producer.poll(0.1)

@@ -63,7 +63,8 @@ def write_json(found: dict[str, Any]) -> None:
 
 
 def say(text: str = "") -> None:
-    """A line for people, whatever a terminal makes of it; a lone surrogate must not stop it."""
+    """A line for people. An id or a field's name may hold what a terminal would obey: it is shown instead."""
+    text = visible(text)
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding) + "\n")
 
@@ -77,7 +78,7 @@ def console() -> Any:
 
 def note(text: str) -> None:
     """Progress or a remark, on stderr."""
-    sys.stderr.write(text.encode("utf-8", "replace").decode() + "\n")
+    sys.stderr.write(visible(text) + "\n")
 
 
 def read_input(path: str) -> bytes:

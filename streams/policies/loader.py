@@ -24,6 +24,11 @@ class PackError(ValueError):
 class UnknownPackError(KeyError):
     """No pack of that policy and version is loaded; the message names what is."""
 
+    def __init__(self, message: str, unquoted: str | None = None) -> None:
+        super().__init__(message)
+        self.unquoted = unquoted
+        """The message without the name that was asked for: a client may write anything there."""
+
     def __str__(self) -> str:
         return str(self.args[0])
 
@@ -88,7 +93,8 @@ class PackRegistry:
             return self._packs[policy, version]
         except KeyError:
             raise UnknownPackError(
-                f"policy {policy!r} version {version} is not loaded; loaded: {self._names()}"
+                f"policy {policy!r} version {version} is not loaded; loaded: {self._names()}",
+                f"policy: is not loaded in that version; loaded: {self._names()}",
             ) from None
 
     def latest(self, policy: str) -> LoadedPack:
@@ -100,7 +106,8 @@ class PackRegistry:
         versions = [version for name, version in self._packs if name == policy]
         if not versions:
             raise UnknownPackError(
-                f"policy {policy!r} is not loaded; loaded: {self._names() or 'none'}"
+                f"policy {policy!r} is not loaded; loaded: {self._names() or 'none'}",
+                f"policy: is not loaded; loaded: {self._names() or 'none'}",
             )
         return self._packs[policy, max(versions)]
 

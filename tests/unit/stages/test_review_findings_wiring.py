@@ -122,7 +122,7 @@ def test_a_deadline_and_the_end_of_its_timer_are_one_transaction(
         monkeypatch.setattr(clients, name, lambda *_, **__: wire)
     intake = IntakeOrder()
     intake.take(a_complaint())
-    TimerApp()._ring([intake.grace])
+    TimerApp(DeadLetterBox(b"k" * 32))._ring([intake.grace])
     assert wire.said == [
         ("begin_transaction",),
         ("deadlines", False),
