@@ -8,7 +8,7 @@ from ops.logs import set_up_logging
 from schemas.topics import DEAD_LETTERS
 from topologies import clients
 from topologies.async_stage import AsyncStage, AsyncWorker
-from topologies.dead_letters import DeadLetterBox
+from topologies.dead_letters import DeadLetterBox, record_key
 from topologies.settings import Settings
 
 log = logging.getLogger("refund_bench.app")
@@ -73,7 +73,11 @@ def _run_sink(settings: Settings) -> int:
                 error=record.reason,
                 now=now(),
             )
-            producer.produce(DEAD_LETTERS.name, key=record.key, value=letter.to_bytes())
+            producer.produce(
+                DEAD_LETTERS.name,
+                key=record_key(record.key, record.place.topic),
+                value=letter.to_bytes(),
+            )
         if producer.flush(30):
             raise RuntimeError("Kafka did not take the dead letters of refused rows")
 

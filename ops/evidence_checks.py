@@ -11,7 +11,8 @@ from ops.remedies import explained, remedy_for
 from schemas.base import canonical_bytes
 from schemas.complaint import Complaint
 from schemas.evidence import MAX_EVIDENCE_BYTES, Record, read_record
-from streams.intake import AFTER_THE_START, assess
+from streams.intake import assess
+from streams.intake_evidence import AFTER_THE_START
 from streams.policies.loader import LoadedPack, PackRegistry
 from topologies.intake import EARLIEST_FILING, FILED_AHEAD
 

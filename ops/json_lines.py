@@ -55,7 +55,9 @@ def read_object(line: int, raw: bytes) -> dict[str, Any] | Problem:
         return _diagnose(line, raw, error)
     if isinstance(value, dict):
         if is_too_deep(value, MAX_NESTING + 2):
-            return Problem(line, "", f"is nested more than {MAX_NESTING} levels deep", "send it flatter")
+            return Problem(
+                line, "", f"is nested more than {MAX_NESTING} levels deep", "send it flatter"
+            )
         return value
     kind = {list: "array", str: "string", type(None): "null"}.get(type(value), "number or boolean")
     return Problem(line, "", f"is a JSON {kind}, not an object", "put one JSON object on each line")

@@ -10,7 +10,13 @@ from pydantic import ValidationError
 from quixstreams import Application, message_context
 
 from sinks import migrate
-from sinks.clickhouse_sink import ClickHouseSink, OnRefused, Record, stop_at_refused
+from sinks.clickhouse_sink import (
+    ClickHouseSink,
+    OnRefused,
+    Record,
+    RefusedRecord,
+    stop_at_refused,
+)
 from sinks.connection import Address, address_from, connect
 from sinks.rows.projections import PROJECTIONS, Projection
 from sinks.rows.row import Place
@@ -37,23 +43,28 @@ def build(
     sink = ClickHouseSink(Writer(partial(connect, where), prepare), on_refused)
     for projection in PROJECTIONS:
         topic = app.topic(projection.topic, key_deserializer="bytes", value_deserializer="bytes")
-        frame = app.dataframe(topic).apply(partial(_record, projection), metadata=True)
+        frame = app.dataframe(topic).apply(partial(_record, projection, on_refused), metadata=True)
         frame.filter(_is_record).sink(sink)
     logger.info("storing %d topics in ClickHouse at %s", len(PROJECTIONS), where)
     return sink
 
 
 def read(
-    projection: Projection[Any], place: Place, key: bytes | None, value: bytes | None
+    projection: Projection[Any],
+    place: Place,
+    key: bytes | None,
+    value: bytes | None,
+    on_refused: OnRefused = stop_at_refused,
 ) -> Record | None:
     """The record with its rows; None for a tombstone, and for bytes that are not the topic's event.
 
-    Those are dead letters already: the app that reads the topic to decide something made them.
+    Those are dead letters already: the app that reads the topic to decide something made them. An event
+    of which no row can be made may be good enough for that app: it is refused like a row.
     """
     if value is None:
         return None
     try:
-        return Record(place, key, value, projection.read(value, place))
+        event = projection.event.from_bytes(value)
     except ValueError as problem:
         logger.warning(
             "skipped a record that is not a %s: %s",
@@ -62,10 +73,18 @@ def read(
             extra={"topic": place.topic, "partition": place.partition, "offset": place.offset},
         )
         return None
+    try:
+        return Record(place, key, value, projection.rows(event, place))
+    except Exception as problem:
+        # Its own text may quote the record.
+        reason = f"no row can be made of it: {type(problem).__name__}"
+        on_refused([RefusedRecord(place, key, value, "no table", reason)])
+        return None
 
 
 def _record(
     projection: Projection[Any],
+    on_refused: OnRefused,
     value: bytes | None,
     key: bytes | None,
     _timestamp: int,
@@ -73,7 +92,7 @@ def _record(
 ) -> Record | None:
     context = message_context()
     place = Place(projection.topic, context.partition, context.offset)
-    return read(projection, place, key, value)
+    return read(projection, place, key, value, on_refused)
 
 
 def _is_record(value: Record | None) -> bool:

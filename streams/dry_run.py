@@ -50,7 +50,9 @@ def price_case(case: Mapping[str, Any], registry: PackRegistry, now: datetime) -
     try:
         found = assess(complaint=complaint, snapshots=snapshots, pack=pack)
     except OverflowError:
-        raise CaseError("complaint.filed_at: leaves no time to answer before the year 9999") from None
+        raise CaseError(
+            "complaint.filed_at: leaves no time to answer before the year 9999"
+        ) from None
     claims, rulings = _docket(case)
     # As in the pipeline: where there is an outcome, nothing was asked of anyone.
     outcome = found.outcome

@@ -45,7 +45,7 @@ def believed(body: dict[str, Any], now: datetime) -> dict[str, Any]:
     """The record, or what is kept of one captured later than any clock may be ahead: lateness may be
     counted to that moment, and no true record would ever be newer."""
     captured = moment(body.get("captured_at"))
-    if captured is None or captured <= now + CLOCKS_DIFFER:
+    if captured is None or captured - now <= CLOCKS_DIFFER:
         return body
     return {**_identity(body), CAPTURED_AHEAD: True}
 

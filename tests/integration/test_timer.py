@@ -20,7 +20,10 @@ from topologies import clients
 from topologies.topic_admin import create_topics
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(120)]
-CODE = "from topologies.timer import TimerApp; raise SystemExit(TimerApp().run())"
+CODE = (
+    "from topologies.dead_letters import DeadLetterBox; from topologies.timer import TimerApp; "
+    "raise SystemExit(TimerApp(DeadLetterBox(b'k' * 32)).run())"
+)
 
 
 @pytest.fixture(scope="module")

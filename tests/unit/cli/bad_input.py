@@ -140,6 +140,13 @@ TO_A_PERSON: dict[str, tuple[bytes, str]] = {
     "placed after filing": (case(evidence(placed_at="2026-09-19T20:15:00+05:30")), "evidence.delivered_at"),
     "placed in the year 1": (case(evidence(placed_at="0001-01-02T00:00:00Z")), "evidence.placed_at"),
     "delivered before it was placed": (case(evidence(delivered_at="2026-09-18T19:00:00+05:30")), "evidence.delivered_at"),
+    "delivered in the year 9999": (
+        case(evidence(delivered_at="9999-12-31T23:00:00Z")), "evidence.delivered_at"
+    ),
+    "a refund in another currency": (
+        case(evidence(refunds=[{"refund_id": "r", "amount_minor": 1, "currency": "USD"}])),
+        "evidence.refunds.0.currency",
+    ),
     "captured without a zone": (case(evidence(captured_at="2026-09-18T22:05:00")), "evidence.captured_at"),
     "captured missing": (case(lambda c: c["evidence"].pop("captured_at")), "evidence.captured_at"),
     "record of 300 KB": (case(evidence(note="x" * 300_000)), "evidence"),

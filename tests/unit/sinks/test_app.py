@@ -11,7 +11,7 @@ from quixstreams.models import MessageContext
 from quixstreams.models.topics import TopicConfig
 
 from sinks.app import build, read
-from sinks.clickhouse_sink import Record, stop_at_refused
+from sinks.clickhouse_sink import Record, RefusedRecord, stop_at_refused
 from sinks.connection import Address
 from sinks.rows.projections import PROJECTIONS
 from sinks.rows.row import Place
@@ -87,3 +87,16 @@ def test_an_unreadable_record_is_skipped_with_a_line_that_quotes_nothing(
 def test_a_tombstone_leaves_no_rows_and_no_line(caplog: pytest.LogCaptureFixture) -> None:
     assert read(DISPUTES, Place("disputes", 2, 5), b"k", None) is None
     assert caplog.text == ""
+
+
+def test_an_event_of_which_no_row_can_be_made_is_refused_and_stops_nobody() -> None:
+    """JSON may be read at depths at which it cannot be written again."""
+    deep = b"[" * 300 + b"]" * 300
+    event = DisputeEvents().dispute().to_bytes()
+    event = event.replace(b'"evidence":{', b'"evidence":{"x":' + deep + b",")
+    assert deep in event
+    refused: list[RefusedRecord] = []
+    assert read(DISPUTES, Place("disputes", 2, 5), b"k", event, refused.extend) is None
+    assert [(one.place.offset, one.reason) for one in refused] == [
+        (5, "no row can be made of it: TypeError")
+    ]

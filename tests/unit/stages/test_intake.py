@@ -209,6 +209,15 @@ UNUSABLE = {
     "placed after filing": ({"placed_at": after(hours=2).isoformat()}, "placed_at is after"),
     "out of range": ({"captured_at": "9999-12-31T23:59:59-12:00"}, "captured_at"),
     "no zone": ({"captured_at": "2026-09-18T17:00:01"}, "captured_at"),
+    "delivered in the year 9999": (
+        {"delivered_at": "9999-12-31T23:00:00Z"},
+        "delivered_at is after",
+    ),
+    "delivered in the year 1": ({"delivered_at": "0001-01-02T00:00:00Z"}, "delivered_at is before"),
+    "a line in another currency": (
+        {"line_items": [{**a_record()["line_items"][0], "currency": "USD"}]},
+        "line_items.0.currency",
+    ),
     "too large": ({"note": "x" * (MAX_EVIDENCE_BYTES + 1)}, "over 256 KB"),
     "line ids twice": ({"line_items": [*a_record()["line_items"]] * 2}, "line_items"),
 }

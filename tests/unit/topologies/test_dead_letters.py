@@ -6,10 +6,11 @@ import pytest
 from cryptography.fernet import InvalidToken
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from schemas.complaint import Complaint
 from schemas.dead_letter import DeadLetter
+from streams.policies.loader import PackRegistry, UnknownPackError
 from tests.unit.topologies.broker_free import NOW
 from topologies.dead_letters import KEPT_BYTES, DeadLetterBox, describe
 
@@ -78,3 +79,19 @@ def test_an_error_of_another_kind_is_named_by_its_kind() -> None:
 
 def test_an_error_is_bounded() -> None:
     assert len(seal(b"", error="x" * 9_999).error) == 2_000
+
+
+def test_a_key_that_is_the_customers_words_is_not_quoted_either() -> None:
+    class Told(BaseModel):
+        promises: dict[str, str]
+
+    with pytest.raises(ValidationError) as refused:
+        Told.model_validate({"promises": {"my words, SECRET": 1}})
+    assert describe(refused.value).startswith("promises.?: ")
+
+
+def test_a_policy_nobody_knows_is_not_quoted() -> None:
+    with pytest.raises(UnknownPackError) as refused:
+        PackRegistry.load().latest("SECRET")
+    assert describe(refused.value).startswith("UnknownPackError: policy: is not loaded")
+    assert "SECRET" not in describe(refused.value)

@@ -61,7 +61,7 @@ COMPLAINT: dict[str, Any] = orjson.loads(a_complaint().to_bytes())
 BAD = {
     "filed tomorrow": ({"filed_at": (NOW + timedelta(days=2)).isoformat()}, "filed_at"),
     "filed in 1970": ({"filed_at": "1970-01-01T00:00:00Z"}, "filed_at"),
-    "unknown policy": ({"policy": "no-such"}, "no-such"),
+    "unknown policy": ({"policy": "no-such"}, "policy: is not loaded"),
     "no text": ({"text": " "}, "text"),
     "200 KB": ({"text": "x" * 200_000}, "text"),
     "no zone": ({"filed_at": "2026-09-18T17:00:00"}, "filed_at"),

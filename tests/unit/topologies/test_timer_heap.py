@@ -1,13 +1,20 @@
 """The open timers by due time: replaced, cancelled and moved ones never ring."""
 
+import json
 from datetime import timedelta
+from typing import Any
+from unittest.mock import Mock
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.dead_letter import DeadLetter
 from schemas.timer import Timer
 from tests.unit.topologies.broker_free import NOW
-from topologies.timer import TimerHeap, deadline_of
+from topologies import clients
+from topologies.dead_letters import DeadLetterBox
+from topologies.timer import TimerApp, TimerHeap, deadline_of
 
 
 def timer(name: str, seconds: float) -> Timer:
@@ -109,3 +116,41 @@ def test_it_agrees_with_a_plain_dictionary(actions: list[tuple[str, str, int]]) 
             assert [t.due_at for t in rung] == sorted(t.due_at for t in rung)
             model = {n: due for n, due in model.items() if n not in expected}
     assert len(heap) == len(model)
+
+
+DEEP: Any = 0
+for _ in range(300):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (b"a", b"not JSON"),
+        (b"a", b"{}"),
+        (None, timer("a", 1).to_bytes()),
+        (b"b", timer("a", 1).to_bytes()),
+        (b"a", timer("a", 1).model_copy(update={"payload": {"x": "y" * 2_000_000}}).to_bytes()),
+        (b"a", timer("a", 1).to_bytes().replace(b'{"for":"a"}', json.dumps(DEEP).join(('{"x":', "}")).encode())),
+    ],
+    ids=["not JSON", "no timer", "no key", "another key", "too large", "too deep"],
+)  # fmt: skip
+def test_a_timer_that_cannot_be_answered_is_a_dead_letter_and_the_next_is_kept(
+    monkeypatch: pytest.MonkeyPatch, key: bytes | None, value: bytes
+) -> None:
+    """One that could be read and not be answered would end the app at every start."""
+    wire = Mock()
+    for name in ("transactional_producer", "consumer"):
+        monkeypatch.setattr(clients, name, lambda *_, **__: wire)
+    app = TimerApp(DeadLetterBox(b"k" * 32))
+    for offset, (its_key, its_value) in enumerate([(key, value), (b"c", timer("c", 0).to_bytes())]):
+        message = Mock(**{"error.return_value": None, "partition.return_value": 3})
+        message.configure_mock(**{"key.return_value": its_key, "value.return_value": its_value})
+        message.configure_mock(**{"offset.return_value": offset, "timestamp.return_value": (1, 0)})
+        app._take(message)
+    app._bury()
+    topic, sent = wire.produce.call_args.args[0], wire.produce.call_args.kwargs["value"]
+    assert (topic, wire.produce.call_count) == ("dead-letters", 1)
+    assert DeadLetter.from_bytes(sent).dead_letter_id == "timer:timers-3-0"
+    assert wire.commit_transaction.called
+    assert names(app._heap.due(NOW)) == ["c"]
