@@ -46,7 +46,8 @@ def unite(evidence: Mapping[str, Any], lines: Sequence[Line], holdings: Holdings
     """Bring the record's `refunds` and our own payments together.
 
     Raises:
-        ValueError: a refund whose amount is not a whole number of minor units, or is negative.
+        ValueError: a refund whose amount is not a whole number of minor units, or is negative; or one
+            reference that names one line twice: told twice or made twice, the record cannot say which.
     """
     ours: dict[str, int] = defaultdict(int)
     ours_by_line: dict[str | None, int] = defaultdict(int)
@@ -57,11 +58,15 @@ def unite(evidence: Mapping[str, Any], lines: Sequence[Line], holdings: Holdings
     matched: dict[str, int] = defaultdict(int)
     external: dict[str | None, list[tuple[int, int | None]]] = defaultdict(list)
     nameless: dict[str | None, list[tuple[int, int | None]]] = defaultdict(list)
+    told: set[tuple[object, object]] = set()
     for refund in evidence.get("refunds") or ():
         amount = whole(refund.get("amount_minor")) if isinstance(refund, dict) else None
         if amount is None or amount < 0:
             raise ValueError("refunds: an amount is missing or is not an amount")
         reference, line_id = refund.get("refund_id"), refund.get("line_id")
+        if reference and (reference, line_id) in told:
+            raise ValueError("refunds: one refund_id names one line twice; send each refund once")
+        told.add((reference, line_id))
         entry = (amount, whole(refund.get("quantity")))
         if reference in ours:
             matched[reference] += amount

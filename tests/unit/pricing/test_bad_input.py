@@ -45,6 +45,9 @@ UNUSABLE: dict[str, dict[str, Any]] = {
     "negative paid total": order(paid_total_minor=-1),
     "refunds above paid": order(refunds=[{"refund_id": "r", "amount_minor": 30_001}]),
     "negative refund": order(refunds=[{"refund_id": "r", "amount_minor": -1}]),
+    "one refund told twice": order(
+        refunds=[{"refund_id": "r", "amount_minor": 9_000, "line_id": "L1", "quantity": 1}] * 2
+    ),
     "refund of an unknown line": order(
         refunds=[{"refund_id": "r", "amount_minor": 1, "line_id": "L9"}]
     ),
