@@ -17,7 +17,6 @@ from ops.bounded_read import (
 from schemas.base import Model
 from schemas.complaint import Complaint
 from schemas.docket import Docket
-from schemas.ids import dispute_id
 from schemas.ledger import LedgerEntry
 from schemas.topics import (
     AUDIT,
@@ -120,14 +119,6 @@ def complaints_of(order_id: str) -> list[tuple[Complaint, datetime]]:
         except ValueError:
             continue  # a dead letter tells of it
     return found
-
-
-def complaint_behind(entry: LedgerEntry, installation_key: bytes) -> Complaint | None:
-    """The complaint of a dispute that is not open yet, found by its deterministic id."""
-    for complaint, _ in complaints_of(entry.order_id):
-        if dispute_id(installation_key, complaint.order_id, complaint.text) == entry.dispute_id:
-            return complaint
-    return None
 
 
 def read_trail(entry: LedgerEntry) -> Trail:

@@ -30,11 +30,6 @@ def dispute_id(key: bytes, order_id: str, text: str) -> str:
     return "d-" + _digest(key, order_id, normalise_text(text))[:24]
 
 
-def text_fingerprint(key: bytes, text: str) -> str:
-    """A keyed fingerprint of free text, for places that must not hold the text itself."""
-    return _digest(key, text)
-
-
 def grievance_id(dispute: str, index: int) -> str:
     """Grievances are numbered from 1 in the order in which the complaint makes them."""
     return f"{dispute}.g{index}"

@@ -61,8 +61,8 @@ class Source(Generic[S]):
     step: Callable[[S | None, Record], tuple[S | None, list[Emit]]]
 
 
-class Again(Model):
-    """A misplaced record's own bytes, to be produced again where they belong."""
+class Encoded(Model):
+    """An event's bytes as they will be written: made once for the size check, or a misplaced record's own."""
 
     value: bytes
 
@@ -147,7 +147,7 @@ class KeyedStage(Generic[S]):
             log.warning(
                 "misplaced record produced again", extra={"stage": self.name, "place": str(place)}
             )
-            return Emit(place.topic, belongs.decode(), Again(value=value))
+            return Emit(place.topic, belongs.decode(), Encoded(value=value))
         return Record(event, value, place, at)
 
     def _decide(self, record: Record, state: Any) -> Iterator[Emit]:
@@ -183,11 +183,13 @@ class KeyedStage(Generic[S]):
         yield from emits
 
     def _fitting(self, item: Emit, record: Record) -> Emit:
-        size = len(item.event.to_bytes()) if item.event is not None else 0
-        if size < FITS:
+        if item.event is None:
             return item
+        encoded = item.event.to_bytes()
+        if len(encoded) < FITS:
+            return Emit(item.topic, item.key, Encoded(value=encoded))
         error = ValueError(
-            f"output for {item.topic}: {size} bytes is over the {clients.MAX_MESSAGE_BYTES} a message may have"
+            f"output for {item.topic}: {len(encoded)} bytes is over the {clients.MAX_MESSAGE_BYTES} a message may have"
         )
         key = self._sources[record.place.topic].key_of(record.event).encode()
         return self._dead(record.place, key, record.value, error, record.at)

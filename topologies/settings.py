@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from streams.policies.loader import SHIPPED, PackRegistry
@@ -53,4 +54,10 @@ class Settings:
 
     def packs(self) -> PackRegistry:
         """Every policy pack, built in and added."""
-        return PackRegistry.load(*self.pack_roots)
+        return _load(self.pack_roots)
+
+
+@cache
+def _load(roots: tuple[Path, ...]) -> PackRegistry:
+    """Once a process: several stages share one, and a pack that has been used never changes."""
+    return PackRegistry.load(*roots)

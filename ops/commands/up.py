@@ -29,6 +29,9 @@ def up(
 ) -> None:
     """Start Kafka, the ClickHouse engine, the gateway and every app; restart what dies; stop them all on Ctrl-C.
 
+    A line says state, lag and restarts of one app. Lag counts Kafka's transaction markers too: idle is a few above
+    0, trouble is lag that grows.
+
     Addresses and the installation key are left for the other commands, so that `submit`, `status`, `explain` and
     `query` work in a second terminal while this runs. Data stay in the folder.
 

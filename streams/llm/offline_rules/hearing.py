@@ -51,10 +51,6 @@ def is_demand(clause: Clause) -> bool:
     return any((hit := phrase.find(spoken)) and hit.start <= 2 for phrase in DEMAND)
 
 
-def _is_greeting(tokens: Sequence[Token]) -> bool:
-    return all(token.word in GREETING for token in tokens)
-
-
 def _other_order(statement: Statement, also_this: bool) -> list[bool]:
     """Per clause, whether it speaks of another order."""
     flags: list[bool] = []
