@@ -12,6 +12,7 @@ from schemas.evidence import Record
 from schemas.grievance import Grievance
 from schemas.ledger import AuditEntry, LedgerEntry
 from schemas.letter import Letter, LetterRequest
+from schemas.operation import Operation
 from schemas.payment import Payment
 from schemas.receipt import Receipt
 from schemas.review import Review
@@ -84,12 +85,13 @@ TIMERS = Topic("timers", "timer_id", Timer, text=False, cleanup="compact")
 DEADLINES = Topic("deadlines", "waiting_key", Deadline, text=False)
 LEDGER = Topic("ledger", "dispute_id", LedgerEntry, text=False, cleanup="compact")
 AUDIT = Topic("audit", "dispute_id", AuditEntry, text=False)
+OPERATIONS = Topic("operations", "subject", Operation, text=False)
 DEAD_LETTERS = Topic("dead-letters", "source key", DeadLetter, text=True)
 
 ALL: tuple[Topic, ...] = (
     COMPLAINTS, EVIDENCE, DISPUTES, DOCKETS, GRIEVANCES, RULINGS, VERDICTS, PROPOSALS, DECISIONS,
     PAYMENTS, LETTER_REQUESTS, LETTERS, RECEIPTS, REVIEWS, TIMERS, DEADLINES, LEDGER, AUDIT,
-    DEAD_LETTERS,
+    OPERATIONS, DEAD_LETTERS,
 )  # fmt: skip
 
 BY_NAME = {topic.name: topic for topic in ALL}

@@ -9,7 +9,7 @@ THIRTY_DAYS_MS = 30 * 24 * 60 * 60 * 1000
 EXPECTED = {
     "complaints", "evidence", "disputes", "dockets", "grievances", "rulings", "verdicts",
     "proposals", "decisions", "payments", "letter-requests", "letters", "receipts", "reviews",
-    "timers", "deadlines", "ledger", "audit", "dead-letters",
+    "timers", "deadlines", "ledger", "audit", "operations", "dead-letters",
 }  # fmt: skip
 FREE_TEXT_FIELDS = {"text", "body", "note", "complaint_text", "raw_reply", "reason", "value"}
 """Names under which our events hold a person's or a model's words."""

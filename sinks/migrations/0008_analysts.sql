@@ -1,0 +1,5 @@
+-- Views, grants and tables of the analysts' questions.
+
+-- up
+
+-- down

@@ -1,0 +1,5 @@
+-- How long each table keeps what.
+
+-- up
+
+-- down

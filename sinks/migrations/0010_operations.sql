@@ -1,0 +1,5 @@
+-- What was done to the installation.
+
+-- up
+
+-- down

@@ -1,0 +1,5 @@
+-- What judges saw, and what caching saved.
+
+-- up
+
+-- down

@@ -1,0 +1,5 @@
+-- What reconciliation and the kill switch need.
+
+-- up
+
+-- down
