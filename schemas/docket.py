@@ -11,7 +11,19 @@ class Usage(Model):
     """What calls to a model cost. `cost_micros` is in millionths of a US dollar."""
 
     calls: int = 0
+    """Every call that was answered, re-asks and tool turns included."""
+    re_asks: int = 0
+    """Calls that carried a correction."""
+    tool_turns: int = 0
+    """Calls whose answer asked for evidence."""
+    retries: int = 0
+    """Calls made again after an overload or an outage; they gave no answer."""
     input_tokens: int = 0
+    """All that was read, from the cache or not."""
+    cache_read_tokens: int = 0
+    """The part of `input_tokens` that came from the provider's cache."""
+    cache_write_tokens: int = 0
+    """The part of `input_tokens` that was written to it."""
     output_tokens: int = 0
     cost_micros: int = 0
     latency_ms: int = 0

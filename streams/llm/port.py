@@ -18,8 +18,15 @@ from schemas.letter import LetterKind, ToldLine
 
 T = TypeVar("T")
 
-Failure = Literal["refused", "truncated", "empty", "not_json", "schema"]
-"""Why a reply holds no draft. Everything else that goes wrong with a call is raised."""
+Failure = Literal[
+    "refused", "truncated", "empty", "not_json", "several", "schema", "too_long", "not_accepted",
+    "too_many_turns",
+]  # fmt: skip
+"""Why a reply holds no draft. `too_long`: the prompt does not fit the model. `not_accepted`: the
+provider will not take this very request. Everything else that goes wrong with a call is raised."""
+
+HOPELESS: frozenset[str] = frozenset({"refused", "too_long", "not_accepted"})
+"""Failures that a second ask would only repeat."""
 
 
 class Overloaded(Exception):
@@ -56,6 +63,15 @@ class CategoryBrief:
     examples: tuple[str, ...]
     citations: tuple[str, ...]
     about_goods: bool
+
+
+@dataclass(frozen=True)
+class EvidenceTool:
+    """Something a judge may ask of the frozen snapshot. It answers with these fields, absent ones as null."""
+
+    name: str
+    description: str
+    fields: tuple[str, ...]
 
 
 class DraftGrievance(Value):
@@ -128,6 +144,8 @@ class JudgingTask(Task):
     seat: int
     seats: tuple[int, ...]
     variant: str
+    tools: tuple[EvidenceTool, ...] = ()
+    """Where there are any the judge asks for the evidence it wants instead of being shown it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,6 +180,8 @@ class Reply(Generic[T]):
     request_id: str | None = None
     attempts: int = 1
     simulated: bool = False
+    seen: tuple[str, ...] | None = None
+    """The fields of the evidence that a judge with tools asked for; None where all of it was shown."""
 
 
 class Model(Protocol):

@@ -1,0 +1,86 @@
+"""From a model's words to a draft, or to what was wrong with them in words that help it to do better."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import orjson
+from pydantic import ValidationError
+
+from schemas.base import Model as Value
+from streams.llm.port import Failure
+
+V = TypeVar("V", bound=Value)
+T = TypeVar("T")
+_DECODER = json.JSONDecoder(parse_constant=lambda constant: None)
+
+
+@dataclass(frozen=True)
+class Parsed(Generic[T]):
+    """The draft, or None with a failure and a problem."""
+
+    draft: T | None
+    failure: Failure | None = None
+    problem: str | None = None
+
+
+def parse(text: str, shape: type[V]) -> Parsed[V]:
+    """The one JSON object in a reply, as `shape`. Prose around it is passed over; a second, different
+    object is not, for nobody could say which of the two the model meant."""
+    if not text.strip():
+        return Parsed(None, "empty", "the reply is empty; answer with the JSON object")
+    found = _objects(text)
+    if not found:
+        return Parsed(None, "not_json", "the reply holds no JSON object; answer with it alone")
+    if len(found) > 1:
+        return Parsed(
+            None, "several", f"the reply holds {len(found)} JSON objects; answer with one"
+        )
+    try:
+        return Parsed(shape.model_validate(found[0]))
+    except ValidationError as error:
+        return Parsed(None, "schema", _faults(error))
+
+
+def parse_letter(text: str) -> Parsed[str]:
+    """The letter in a reply."""
+    if not text.strip():
+        return Parsed(None, "empty", "the reply is empty; answer with the text of the message")
+    return Parsed(text.strip())
+
+
+def _objects(text: str) -> list[dict[str, Any]]:
+    """The top-level JSON objects in a text, repeats once."""
+    try:
+        whole = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        whole = None
+    if isinstance(whole, dict):
+        return [whole]
+    distinct: list[dict[str, Any]] = []
+    for one in _scan(text):
+        if one not in distinct:
+            distinct.append(one)
+    return distinct
+
+
+def _scan(text: str) -> Iterator[dict[str, Any]]:
+    at = text.find("{")
+    while at != -1:
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except (json.JSONDecodeError, RecursionError):
+            end = at + 1
+        else:
+            if isinstance(value, dict):
+                yield value
+        at = text.find("{", end)
+
+
+def _faults(error: ValidationError) -> str:
+    """Each field that is wrong; the values stay out, they may be a customer's words."""
+    return "; ".join(
+        f"{'.'.join(map(str, fault['loc'])) or 'reply'}: {fault['msg']}"
+        for fault in error.errors(include_input=False, include_url=False)[:10]
+    )
