@@ -4,7 +4,7 @@ Committed records only, no consumer group, nothing committed: any number of peop
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -62,7 +62,11 @@ def every_partition(topic: Topic) -> list[tuple[str, int]]:
     return [(topic.name, number) for number in range(PARTITIONS)]
 
 
-def spans(places: Iterable[tuple[str, int]], since: datetime | None = None) -> list[Span]:
+def spans(
+    places: Iterable[tuple[str, int]],
+    since: datetime | None = None,
+    bootstrap: str | None = None,
+) -> list[Span]:
     """What the partitions hold, from the first record at or after `since`.
 
     Raises:
@@ -72,14 +76,17 @@ def spans(places: Iterable[tuple[str, int]], since: datetime | None = None) -> l
     begin = (
         OffsetSpec.for_timestamp(int(since.timestamp() * 1000)) if since else OffsetSpec.earliest()
     )
-    starts, ends = _offsets(wanted, begin), _offsets(wanted, OffsetSpec.latest())
+    starts = _offsets(wanted, begin, bootstrap)
+    ends = _offsets(wanted, OffsetSpec.latest(), bootstrap)
     found = [Span(*place, starts[place], ends[place]) for place in ends]
     # A negative start: no record is as young as `since`.
     return [span for span in found if 0 <= span.start < span.end]
 
 
-def _offsets(partitions: list[TopicPartition], spec: Any) -> dict[tuple[str, int], int]:
-    admin = clients.admin()  # its answers die with it
+def _offsets(
+    partitions: list[TopicPartition], spec: Any, bootstrap: str | None
+) -> dict[tuple[str, int], int]:
+    admin = clients.admin(bootstrap)  # its answers die with it
     answers = admin.list_offsets(
         dict.fromkeys(partitions, spec),
         isolation_level=IsolationLevel.READ_COMMITTED,
@@ -98,12 +105,24 @@ def read(wanted: list[Span], keep: Keep, within_s: float = READ_WITHIN_S) -> lis
         Unfinished: the end was not reached in time.
         KafkaException: a partition cannot be read.
     """
+    found = [one for one in stream(wanted, within_s) if keep(one)]
+    return sorted(found, key=lambda one: (one.topic, one.partition, one.offset))
+
+
+def stream(
+    wanted: list[Span], within_s: float = READ_WITHIN_S, bootstrap: str | None = None
+) -> Iterator[Found]:
+    """The records of the spans one at a time, in order within each partition; nothing is kept.
+
+    Raises:
+        Unfinished: the end was not reached in time.
+        KafkaException: a partition cannot be read.
+    """
     if not wanted:
-        return []
+        return
     open_ends = {(span.topic, span.partition): span.end for span in wanted}
-    found: list[Found] = []
     ends_are_told: clients.Config = {"enable.partition.eof": True}
-    consumer = clients.consumer("refund-bench.cli", **ends_are_told)
+    consumer = clients.consumer("refund-bench.cli", bootstrap=bootstrap, **ends_are_told)
     try:
         consumer.assign([TopicPartition(span.topic, span.partition, span.start) for span in wanted])
         give_up = time.monotonic() + within_s
@@ -114,31 +133,28 @@ def read(wanted: list[Span], keep: Keep, within_s: float = READ_WITHIN_S) -> lis
                     f"{len(open_ends)} partitions are unfinished"
                 )
             for message in consumer.consume(1_000, 0.1):
-                _take(message, open_ends, keep, found)
+                one = _take(message, open_ends)
+                if one is not None:
+                    yield one
     finally:
         consumer.close()
-    return sorted(found, key=lambda one: (one.topic, one.partition, one.offset))
 
 
-def _take(
-    message: Any, open_ends: dict[tuple[str, int], int], keep: Keep, found: list[Found]
-) -> None:
+def _take(message: Any, open_ends: dict[tuple[str, int], int]) -> Found | None:
+    """The record if it lies within its span; notes where a span's end was reached."""
     place = (message.topic(), message.partition())
     error = message.error()
     if error is not None:
         if error.code() != KafkaError._PARTITION_EOF:
             raise KafkaException(error)
         open_ends.pop(place, None)  # what follows the last record is a transaction's marker
-        return
+        return None
     end = open_ends.get(place)
     if end is None:
-        return
-    if message.offset() < end:
-        one = _record(message)
-        if keep(one):
-            found.append(one)
+        return None
     if message.offset() >= end - 1:
         del open_ends[place]
+    return _record(message) if message.offset() < end else None
 
 
 def _record(message: Any) -> Found:

@@ -2,7 +2,7 @@
 
     python -m ops.local.gateway --port 8201 --db gateway.sqlite
 
-POST /refunds (Idempotency-Key), GET /refunds[?reference=|after=&limit=], GET /health,
+POST /refunds (Idempotency-Key), GET /refunds[?reference=|after=&limit=&since=], GET /health,
 GET|POST|DELETE /faults. With --real it refuses what a simulated judge had a say in.
 """
 
@@ -13,6 +13,7 @@ import struct
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
@@ -97,9 +98,11 @@ class Gateway:
             after, limit = (
                 int(call.query.get(name, d)) for name, d in (("after", 0), ("limit", 1000))
             )
+            since = call.query.get("since")
+            moment = datetime.fromisoformat(since).astimezone(UTC) if since else None
         except ValueError:
-            return _no(400, "invalid_request", "after and limit are integers")
-        page = await self._on_ledger(lambda: self._ledger.after(after, max(1, limit)))
+            return _no(400, "invalid_request", "after and limit are integers, since is ISO 8601")
+        page = await self._on_ledger(lambda: self._ledger.after(after, max(1, limit), moment))
         return web.json_response({"refunds": page, "next": page[-1]["id"] if page else None})
 
     async def health(self, call: web.Request) -> web.Response:

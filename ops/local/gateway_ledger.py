@@ -88,9 +88,13 @@ class RefundLedger:
         )
         return [_plain(row) for row in rows]
 
-    def after(self, refund_id: int, limit: int) -> list[dict[str, object]]:
+    def after(
+        self, refund_id: int, limit: int, since: datetime | None = None
+    ) -> list[dict[str, object]]:
+        """A page of what was paid at or after `since` (UTC), oldest first."""
         rows = self._db.execute(
-            "SELECT * FROM refunds WHERE id > ? ORDER BY id LIMIT ?", (refund_id, limit)
+            "SELECT * FROM refunds WHERE id > ? AND created_at >= ? ORDER BY id LIMIT ?",
+            (refund_id, since.isoformat() if since else "", limit),
         )
         return [_plain(row) for row in rows]
 

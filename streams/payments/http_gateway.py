@@ -1,5 +1,7 @@
 """The gateway port over HTTP, with the dialect the embedded gateway speaks."""
 
+from collections.abc import AsyncIterator
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
 
@@ -17,6 +19,8 @@ from streams.payments.port import (
     RefundRequest,
 )
 
+PAGE = 1_000
+"""Refunds asked for at a time when all are listed."""
 DEFINITE = frozenset({400, 402, 403, 404, 410, 422})
 """Statuses that refuse, if a code says why. Without one they may come from a proxy on the way."""
 
@@ -50,6 +54,20 @@ class HttpGateway:
         if status == 409 and code == "duplicate":
             return await self._paid_before(request)
         raise _failure(status, code, str(body.get("message", "")), request.key, retry_after_s)
+
+    async def refunds(self, since: datetime | None = None) -> AsyncIterator[Refund]:
+        asked = {"limit": str(PAGE), **({"since": since.isoformat()} if since else {})}
+        after: object = 0
+        while after is not None:
+            status, body, _ = await self._call(
+                "GET", "/refunds", params={**asked, "after": str(after)}
+            )
+            page = body.get("refunds") if status == 200 else None
+            if not isinstance(page, list):
+                raise GatewayUnavailable(f"the list of refunds answered {status}")
+            for one in page:
+                yield _refund(one)
+            after = body.get("next") if page else None
 
     async def aclose(self) -> None:
         if self._session is not None:

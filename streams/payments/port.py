@@ -1,6 +1,7 @@
 """What payout may ask of a payment gateway, and every way the answer can come."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from datetime import datetime
 from typing import Annotated, Protocol
 
 from pydantic import AfterValidator, Field, model_validator
@@ -46,6 +47,10 @@ class Refund(Model):
     gateway_ref: Id
     created_at: UtcDatetime
     simulated: bool
+    order_id: Id | None = None
+    """The charge it was refunded on, where the gateway tells."""
+    scopes: tuple[str, ...] = ()
+    """The pay scopes it settled, where the gateway keeps what it was sent."""
 
 
 class GatewayError(Exception):
@@ -99,5 +104,15 @@ class PaymentGateway(Protocol):
         Raises:
             GatewayRefused, KeyConflict: definite.
             GatewayUnavailable: the money may or may not have moved.
+        """
+        ...
+
+    def refunds(self, since: datetime | None = None) -> AsyncIterator[Refund]:
+        """Every refund made at or after `since`, oldest first: for reconciling, never for paying.
+
+        Two refunds under one key both come. One made while this runs may come or not.
+
+        Raises:
+            GatewayUnavailable: the rest is not known.
         """
         ...

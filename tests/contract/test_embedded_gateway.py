@@ -199,3 +199,12 @@ async def test_nonsense_is_refused_as_invalid(process: GatewayProcess, body: byt
     ):
         assert answer.status == 400
         assert (await answer.json())["code"] == "invalid_request"
+
+
+async def test_the_list_of_refunds_comes_page_by_page(
+    http: HttpGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("streams.payments.http_gateway.PAGE", 2)
+    paid = [await http.refund(a_request()) for _ in range(5)]
+    listed = [refund async for refund in http.refunds(since=paid[0].created_at)]
+    assert listed == paid

@@ -1,6 +1,7 @@
 """What every payment gateway adapter must do; the same suite over each of them."""
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -82,6 +83,18 @@ async def test_the_order_of_scopes_is_not_another_request(gateway: PaymentGatewa
 async def test_other_keys_of_one_order_are_other_refunds(gateway: PaymentGateway) -> None:
     refunds = [await gateway.refund(a_request()) for _ in range(3)]
     assert len({refund.gateway_ref for refund in refunds}) == 3
+
+
+async def test_what_was_paid_is_listed_with_its_order_and_scopes(gateway: PaymentGateway) -> None:
+    requests = [a_request(), a_request(order_id="1841", scopes=["LATE"])]
+    paid = [await gateway.refund(request) for request in requests]
+    listed = [refund async for refund in gateway.refunds(since=paid[0].created_at)]
+    ours = [refund for refund in listed if refund.key in {request.key for request in requests}]
+    assert ours == paid
+    told = [(refund.order_id, set(refund.scopes)) for refund in ours]
+    assert told == [(request.order_id, set(request.scopes)) for request in requests]
+    later = max(refund.created_at for refund in paid) + timedelta(days=1)
+    assert [refund async for refund in gateway.refunds(since=later)] == []
 
 
 @pytest.mark.parametrize("amount", [0, -1, 1.0, "1", True, 2**53])

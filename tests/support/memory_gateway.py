@@ -1,6 +1,6 @@
 """The gateway port in memory, for tests of the stages behind it; the contract suite holds for it."""
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
 
 from streams.payments.port import GatewayError, GatewayRefused, KeyConflict, Refund, RefundRequest
@@ -45,6 +45,11 @@ class MemoryGateway:
             raise self.losses.pop(0)
         return _refund(request, len(self.paid) - 1)
 
+    async def refunds(self, since: datetime | None = None) -> AsyncIterator[Refund]:
+        for number, request in enumerate(self.paid):
+            if since is None or since <= PAID_AT:
+                yield _refund(request, number)
+
 
 def _refund(request: RefundRequest, number: int) -> Refund:
     return Refund(
@@ -54,4 +59,6 @@ def _refund(request: RefundRequest, number: int) -> Refund:
         gateway_ref=f"memory-{number}",
         created_at=PAID_AT,
         simulated=request.simulated,
+        order_id=request.order_id,
+        scopes=request.scopes,
     )
