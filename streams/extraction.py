@@ -14,7 +14,16 @@ from schemas.docket import Docket, Usage
 from schemas.grievance import Grievance
 from schemas.ids import grievance_id
 from streams.drafts import Checked, check
-from streams.llm.port import CategoryBrief, ExtractionDraft, ExtractionTask, Model, Prompt, Reply
+from streams.llm.port import (
+    HOPELESS,
+    CategoryBrief,
+    ExtractionDraft,
+    ExtractionTask,
+    Model,
+    Prompt,
+    Reply,
+)
+from streams.llm.spend_shares import for_extraction
 from streams.policies.loader import LoadedPack
 from streams.prompts import prompt
 
@@ -49,7 +58,7 @@ async def extract(
         reply = await model.extract(task)
         usage = usage.plus(reply.usage)
         checked = _check(reply, dispute, pack)
-        if not checked.problems or reply.failure == "refused":
+        if not checked.problems or reply.failure in HOPELESS:
             break
         task = _again(task, checked.problems, reply.raw)
     assert reply is not None
@@ -110,6 +119,7 @@ def _task(dispute: Dispute, pack: LoadedPack) -> ExtractionTask:
         record=_shown(dispute.evidence or {}, said),
         categories=briefs(pack),
         max_grievances=pack.pack.limits.max_grievances,
+        **vars(for_extraction(dispute.dispute_id)),
     )
 
 

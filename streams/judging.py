@@ -9,7 +9,8 @@ from schemas.grievance import Grievance
 from schemas.ids import ruling_id
 from schemas.pack import Category, Seat
 from schemas.ruling import Ruling
-from streams.llm.port import CategoryBrief, JudgingTask, Model, Reply, RulingDraft
+from streams.llm.port import HOPELESS, CategoryBrief, JudgingTask, Model, Reply, RulingDraft
+from streams.llm.spend_shares import for_seat
 from streams.policies.loader import LoadedPack
 from streams.prompts import judge_prompt
 
@@ -41,7 +42,7 @@ async def judge(
         usage = usage.plus(reply.usage)
         attempts += reply.attempts
         failure, problem = _fault(reply, grievance.evidence, category)
-        if failure is None or failure == "refused":
+        if failure is None or failure in HOPELESS:
             break
         correction = f"Your last reply cannot be used: {problem}"
         task = JudgingTask(**{**vars(task), "correction": correction, "previous_reply": reply.raw})
@@ -104,6 +105,9 @@ def _task(grievance: Grievance, seat: Seat, category: Category, pack: LoadedPack
         seat=seat.seat,
         seats=grievance.seats,
         variant=seat.prompt_variant,
+        **vars(
+            for_seat(grievance.grievance_id, seat.seat, grievance.of, max(1, len(grievance.seats)))
+        ),
     )
 
 

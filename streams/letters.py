@@ -8,7 +8,8 @@ from schemas.letter import Letter, LetterRequest
 from schemas.money import show
 from streams.letter_checks import problems
 from streams.letter_templates import letter_words, render
-from streams.llm.port import LetterTask, Model
+from streams.llm.port import HOPELESS, LetterTask, Model
+from streams.llm.spend_shares import for_letters
 from streams.policies.loader import LoadedPack
 from streams.prompts import prompt
 
@@ -53,6 +54,8 @@ async def write(request: LetterRequest, pack: LoadedPack, model: Model, now: Clo
                 }
             )
         rejected.append("; ".join(found))
+        if reply.failure in HOPELESS:
+            break
         correction = f"Your last letter cannot be sent: {rejected[-1]}"
         task = LetterTask(**{**vars(task), "correction": correction, "previous_reply": reply.raw})
     return _letter(request, template, now, usage, tuple(rejected), simulated)
@@ -81,6 +84,7 @@ def _task(request: LetterRequest, pack: LoadedPack, template: str) -> LetterTask
         promises=request.promises,
         complaint_text=request.complaint_text,
         template=template,
+        **vars(for_letters(request.dispute_id)),
     )
 
 

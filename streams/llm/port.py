@@ -20,12 +20,13 @@ T = TypeVar("T")
 
 Failure = Literal[
     "refused", "truncated", "empty", "not_json", "several", "schema", "too_long", "not_accepted",
-    "too_many_turns",
+    "too_many_turns", "spend_limit",
 ]  # fmt: skip
 """Why a reply holds no draft. `too_long`: the prompt does not fit the model. `not_accepted`: the
-provider will not take this very request. Everything else that goes wrong with a call is raised."""
+provider will not take this very request. `spend_limit`: the gate made no call, for want of money.
+Everything else that goes wrong with a call is raised."""
 
-HOPELESS: frozenset[str] = frozenset({"refused", "too_long", "not_accepted"})
+HOPELESS: frozenset[str] = frozenset({"refused", "too_long", "not_accepted", "spend_limit"})
 """Failures that a second ask would only repeat."""
 
 
@@ -38,7 +39,15 @@ class Overloaded(Exception):
 
 
 class ProviderDown(Exception):
-    """The provider cannot be reached, answers 5xx or nonsense. Retried by the async stage."""
+    """The provider cannot be reached, answers 5xx or nonsense. Retried by the async stage.
+
+    `answered` is True where the provider itself said that it failed: it charges nothing for such a
+    call. Any other may have been worked on and charged; the gate counts it at its estimate.
+    """
+
+    def __init__(self, reason: str = "provider down", *, answered: bool = False) -> None:
+        super().__init__(reason)
+        self.answered = answered
 
 
 class Misconfigured(Exception):
@@ -111,7 +120,8 @@ class Task:
     """What every task carries.
 
     `correction` is None on the first ask and says what was wrong on the second. `stand_in` is the
-    pack's offline.toml, which only `offline-rules` reads.
+    pack's offline.toml, which only `offline-rules` reads. What the calls cost is counted under
+    `account`, which may spend `share` of the limit per dispute (see `spend_shares`).
     """
 
     prompt: Prompt
@@ -119,6 +129,8 @@ class Task:
     correction: str | None = None
     previous_reply: str | None = None
     stand_in: Mapping[str, Any] = field(default_factory=dict)
+    account: str = ""
+    share: float = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +199,8 @@ class Reply(Generic[T]):
 class Model(Protocol):
     """A provider and a model behind it.
 
-    Every method raises `Overloaded`, `ProviderDown` or `Misconfigured`, and nothing else.
+    Every method raises `Overloaded`, `ProviderDown` or `Misconfigured`, and nothing else; behind a gate
+    also `TimeoutError`, which the async stage retries as it does its own.
     """
 
     @property
