@@ -16,12 +16,15 @@ from schemas.ruling import Ruling
 from schemas.timer import Deadline, Timer
 from schemas.topics import VERDICTS
 from schemas.verdict import ClosedBy, CountedRuling, Verdict, Votes
-from streams.emit import Emit, cancel, emit, start
+from streams.emit import Emit, cancel, emit, start, timer_id
 from streams.policies.loader import PackRegistry
 
 STAGE = "tally"
 VerdictValue = Literal["UPHELD", "REJECTED", "ESCALATE"]
 VALUES: tuple[VerdictValue, ...] = ("UPHELD", "REJECTED", "ESCALATE")
+REMEMBERED = timedelta(days=30)
+"""How long a grievance is known to be closed where a seat has not ruled: rulings live no longer in Kafka,
+so no unread one can be older."""
 
 
 def window_timer(grievance_id: str) -> str:
@@ -46,7 +49,8 @@ class Subject(Model):
 
 
 class TallyState(Model):
-    """Per grievance: the first ruling of each seat, until the outer deadline has passed."""
+    """Per grievance: the first ruling of each seat, until the outer deadline has passed and no ruling that
+    was made before it can still come."""
 
     subject: Subject
     rulings: dict[int, CountedRuling] = {}
@@ -141,17 +145,26 @@ class Tally:
         return state, [start(timer)]
 
     def on_deadline(self, state: TallyState | None, deadline: Deadline, now: datetime) -> Step:
-        """Close with whoever has answered. The outer deadline also ends the state: a ruling after it is
-        late by its own timestamp."""
+        """Close with whoever has answered. The outer deadline ends the state where every seat has ruled.
+
+        Where one has not, its ruling may be older than the deadline and still unread, after an outage of
+        ours: forgotten, the grievance would be counted again, and have two deciding verdicts.
+        """
+        if deadline.kind == "retire":
+            return None, []
         over = deadline.kind == "tally_deadline"
         if state is None:
             if not over:
                 return None, []
             state = TallyState(subject=Subject.model_validate(deadline.payload))
-        if state.closed:
-            return (None if over else state), []
-        state, verdict = self._close(state, "deadline" if over else "window", now)
-        return (None if over else state), verdict
+        verdict: list[Emit] = []
+        if not state.closed:
+            state, verdict = self._close(state, "deadline" if over else "window", now)
+        if not over:
+            return state, verdict
+        if len(state.rulings) >= len(self._pack(state.subject.pack).bench.seats):
+            return None, verdict
+        return state, [*verdict, start(_retire(state.subject, now))]
 
     def _close(
         self, state: TallyState, closed_by: ClosedBy, now: datetime, revision: int = 1
@@ -175,6 +188,17 @@ class Tally:
         return state.model_copy(update={"closed": True, "revision": revision}), [
             emit(VERDICTS, verdict)
         ]
+
+
+def _retire(subject: Subject, now: datetime) -> Timer:
+    return Timer(
+        at=now,
+        timer_id=timer_id(STAGE, "retire", subject.grievance_id),
+        stage=STAGE,
+        kind="retire",
+        waiting_key=subject.grievance_id,
+        due_at=now + REMEMBERED,
+    )
 
 
 def _counted(ruling: Ruling, pack: PolicyPack) -> CountedRuling:

@@ -107,9 +107,8 @@ def test_a_late_ruling_is_a_later_revision() -> None:
 
 
 def test_no_seat_ever_answers_and_the_outer_deadline_still_ends_it() -> None:
-    state, emits = TALLY.on_deadline(None, the_deadline(), after(minutes=15))
+    _, emits = TALLY.on_deadline(None, the_deadline(), after(minutes=15))
     [verdict] = on("verdicts", emits)
-    assert state is None
     assert (verdict.ruling, verdict.closed_by, verdict.confidence) == ("ESCALATE", "deadline", 0.0)
     assert verdict.votes.absent == 3
     assert verdict.dispute_id == DISPUTE
@@ -118,6 +117,26 @@ def test_no_seat_ever_answers_and_the_outer_deadline_still_ends_it() -> None:
 def test_the_outer_deadline_after_the_verdict_only_ends_the_state() -> None:
     state, _, _ = run(a_ruling(1), a_ruling(2), a_ruling(3))
     assert TALLY.on_deadline(state, the_deadline(), after(minutes=15)) == (None, [])
+
+
+@pytest.mark.parametrize("before", [0, 1, 2])
+def test_rulings_read_after_the_deadline_though_made_before_it_are_late_revisions(
+    before: int,
+) -> None:
+    """After an outage the deadline may be read first. One verdict decides: ClickHouse keeps one row of an
+    id, and it must be the one that settlement took."""
+    rulings = [a_ruling(seat, "UPHELD") for seat in (1, 2, 3)]
+    state, _, emits = run(*rulings[:before])
+    state, more = TALLY.on_deadline(state, the_deadline(), after(minutes=15))
+    emits += more
+    for ruling in rulings[before:]:
+        state, more = TALLY.on_ruling(state, ruling, after(seconds=30))
+        emits += more
+    revisions = [(v.revision, v.closed_by) for v in on("verdicts", emits)]
+    assert revisions == [(1, "deadline"), *((2 + i, "late") for i in range(3 - before))]
+    [retire] = [t for t in on("timers", emits) if t and t.kind == "retire"]
+    assert retire.due_at == after(minutes=15) + tally.REMEMBERED
+    assert TALLY.on_deadline(state, rung(retire), retire.due_at) == (None, [])
 
 
 def test_a_window_with_no_state_finds_nothing() -> None:
@@ -234,6 +253,8 @@ def test_whatever_comes_there_is_one_deciding_verdict_and_it_holds_its_majority(
     for deadline in [*(rung(t) for t in on("timers", emits) if t), the_deadline()]:
         state, more = TALLY.on_deadline(state, deadline, deadline.due_at)
         emits += more
+    for retire in [rung(t) for t in on("timers", emits) if t and t.kind == "retire"]:
+        state, _ = TALLY.on_deadline(state, retire, retire.due_at)
     deciding = [v for v in on("verdicts", emits) if v.revision == 1]
     assert state is None
     assert len(deciding) == 1
