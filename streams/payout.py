@@ -5,7 +5,14 @@ from datetime import datetime
 
 from schemas.payment import Payment, PaymentStatus
 from schemas.settlement import Decision
-from streams.payments.port import GatewayRefused, KeyConflict, PaymentGateway, Refund, RefundRequest
+from streams.payments.port import (
+    GatewayRefused,
+    KeyConflict,
+    PaymentGateway,
+    Refund,
+    RefundRequest,
+    as_asked,
+)
 
 STAND_IN = "embedded"
 """The one kind of gateway that a simulated ruling may reach."""
@@ -76,11 +83,9 @@ async def pay(
         ],
     )
     try:
-        found = await gateway.look_up(request.key)
+        found = await gateway.look_up(request)
         if found is not None:
-            if (found.amount_minor, found.currency) != (request.amount_minor, request.currency):
-                raise KeyConflict(request.key, "was paid with another amount")
-            return record("paid", found, found=True)
+            return record("paid", as_asked(found, request), found=True)
         return record("paid", await gateway.refund(request))
     except GatewayRefused as refused:
         return record("refused", refusal=refused.code)

@@ -3,7 +3,8 @@
     python -m ops.local.gateway --port 8201 --db gateway.sqlite
 
 POST /refunds (Idempotency-Key), GET /refunds[?reference=|after=&limit=&since=], GET /health,
-GET|POST|DELETE /faults. With --real it refuses what a simulated judge had a say in.
+GET|POST|DELETE /faults. With --real it refuses what a simulated judge had a say in. Faults set by POST
+end with the process; those given with --faults are there again after every start.
 """
 
 import argparse
@@ -20,9 +21,9 @@ from typing import TypeVar
 from aiohttp import web
 from pydantic import ValidationError
 
-from ops.local.gateway_faults import Faults
+from ops.local.gateway_faults import Faults, StoredErrors
 from ops.local.gateway_ledger import OtherBody, RefundLedger
-from streams.payments.port import RefundRequest
+from streams.payments.port import Refund, RefundRequest
 
 T = TypeVar("T")
 
@@ -30,10 +31,13 @@ T = TypeVar("T")
 class Gateway:
     """The HTTP face; the ledger is used from one thread of its own, so one refund at a time."""
 
-    def __init__(self, ledger: RefundLedger, real: bool = False) -> None:
+    def __init__(
+        self, ledger: RefundLedger, real: bool = False, faults: Faults | None = None
+    ) -> None:
         self._ledger = ledger
         self._real = real
-        self._faults = Faults()
+        self._faults = faults or Faults()
+        self._stored = StoredErrors()
         self._attempts: Counter[str] = Counter()
         self._ledger_thread = ThreadPoolExecutor(1, "ledger")
 
@@ -57,31 +61,35 @@ class Gateway:
                 400, "invalid_request", "; ".join(words) or "a JSON object and a key, please"
             )
         faults, key = self._faults, request.key
-        self._attempts[key] += 1
-        attempt = self._attempts[key]
+        self._attempts[request.reference] += 1
+        attempt = self._attempts[request.reference]
         await asyncio.sleep(faults.latency(key, attempt))
+        if faults.store_errors and (stored := self._stored.get(key, faults.forget_keys_after_s)):
+            return _no(*stored, {"Idempotent-Replayed": "true"})
         if faults.strikes("rate_limited", faults.rate_limited, key, attempt):
             return _no(429, "rate_limited", "slow down", {"Retry-After": f"{faults.retry_after_s}"})
         if faults.strikes("fail_before", faults.fail_before, key, attempt):
-            return _no(500, "internal", "failed before paying")
+            return self._keep(key, 500, "internal", "failed before paying")
         if self._real and request.simulated:
             return _no(422, "simulated_not_allowed", "a simulated judge cannot move real money")
         if refusal := faults.refusal(key, request.order_id):
-            return _no(422, refusal.code, refusal.message)
+            return self._keep(key, 422, refusal.code, refusal.message)
+        deliveries = 2 if faults.strikes("twice", faults.deliver_twice, key, attempt) else 1
         try:
-            refund, paid_now = await self._on_ledger(
-                lambda: self._ledger.pay(request, faults.forget_keys_after_s)
-            )
+            answers = await asyncio.gather(*[self._pay(request) for _ in range(deliveries)])
         except OtherBody:
             return _no(409, "key_conflict", "this key came before with another request")
+        refund, paid_now = answers[-1]
+        if faults.strikes("late", faults.late_answer, key, attempt):
+            await asyncio.sleep(faults.late_answer_s)
         if faults.strikes("fail_after", faults.fail_after, key, attempt):
             if faults.fail_after_with == "reset":
                 _reset(call)
-            return _no(500, "internal", "failed after paying")
+            return self._keep(key, 500, "internal", "failed after paying")
         if faults.duplicate_answer and not paid_now:
             return _no(409, "duplicate", "this key came before")
         headers = {} if paid_now else {"Idempotent-Replayed": "true"}
-        answer = refund.model_dump(mode="json")
+        answer = {**refund.model_dump(mode="json"), "reference": request.reference}
         return web.json_response(answer, status=201 if paid_now else 200, headers=headers)
 
     async def refunds(self, call: web.Request) -> web.Response:
@@ -117,11 +125,20 @@ class Gateway:
         except ValidationError as error:
             return _no(400, "invalid_request", str(error))
         self._attempts.clear()
+        self._stored = StoredErrors()
         return await self.faults(call)
 
     async def clear_faults(self, call: web.Request) -> web.Response:
         self._faults = Faults()
         return await self.faults(call)
+
+    async def _pay(self, request: RefundRequest) -> tuple[Refund, bool]:
+        forget_after_s = self._faults.forget_keys_after_s
+        return await self._on_ledger(lambda: self._ledger.pay(request, forget_after_s))
+
+    def _keep(self, key: str, status: int, code: str, message: str) -> web.Response:
+        self._stored.put(key, (status, code, message))
+        return _no(status, code, message)
 
     async def _on_ledger(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._ledger_thread, work)
@@ -147,8 +164,11 @@ def main() -> None:
     options.add_argument("--host", default="127.0.0.1", help="0.0.0.0 in a container of its own")
     options.add_argument("--db", type=Path, required=True)
     options.add_argument("--real", action="store_true", help="refuse simulated rulings")
+    options.add_argument(
+        "--faults", type=Faults.model_validate_json, help="the body of POST /faults"
+    )
     chosen = options.parse_args()
-    gateway = Gateway(RefundLedger(chosen.db), chosen.real)
+    gateway = Gateway(RefundLedger(chosen.db), chosen.real, chosen.faults)
     web.run_app(
         gateway.app(),
         host=chosen.host,

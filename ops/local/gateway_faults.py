@@ -1,6 +1,7 @@
 """What the embedded gateway can be told to do wrong. Seeded: the same key meets the same fate."""
 
 import random
+import time
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -36,6 +37,13 @@ class Faults(BaseModel):
     fail_after: Chance = 0
     """Paid, then the answer is lost."""
     fail_after_with: Literal["500", "reset"] = "500"
+    late_answer: Chance = 0
+    """Paid at once, answered `late_answer_s` later: longer than any caller waits."""
+    late_answer_s: Seconds = 30
+    deliver_twice: Chance = 0
+    """The request reaches the ledger twice at once, as from a proxy that repeats what it sends."""
+    store_errors: bool = False
+    """A key's 500 or refusal is its answer from then on, as with a real gateway, until keys are forgotten."""
     fail_look_up: Chance = 0
     duplicate_answer: bool = False
     """Answer a repeated key with 409 `duplicate`, not with the refund."""
@@ -65,3 +73,20 @@ class Faults(BaseModel):
 
     def _draw(self, name: str, key: str, attempt: int) -> float:
         return random.Random(f"{self.seed}:{name}:{key}:{attempt}").random()
+
+
+class StoredErrors:
+    """What a key was answered, where that was a failure; forgotten with the process and with the keys."""
+
+    def __init__(self) -> None:
+        self._held: dict[str, tuple[float, tuple[int, str, str]]] = {}
+
+    def put(self, key: str, answer: tuple[int, str, str]) -> None:
+        self._held.setdefault(key, (time.monotonic(), answer))
+
+    def get(self, key: str, forget_after_s: float | None) -> tuple[int, str, str] | None:
+        at, answer = self._held.get(key, (0.0, None))
+        if forget_after_s is not None and time.monotonic() - at > forget_after_s:
+            self._held.pop(key, None)
+            return None
+        return answer

@@ -27,7 +27,8 @@ STOP_SERVICES_WITHIN_S = 4.0
 class LocalStack:
     """Started in the order things need each other, stopped in the reverse, nothing left behind.
 
-    `provider` is what seats of provider `default` are; `broker` None starts our own Kafka.
+    `provider` is what seats of provider `default` are; `broker` None starts our own Kafka;
+    `gateway_flags` go to the gateway at each of its starts, `--faults` among them.
     """
 
     def __init__(
@@ -37,12 +38,14 @@ class LocalStack:
         broker: str | None = None,
         apps: tuple[str, ...] = APPS,
         environment: Mapping[str, str] | None = None,
+        gateway_flags: tuple[str, ...] = (),
     ) -> None:
         self.folder = folder.absolute()
         self.kafka = LocalKafka(self.folder / "kafka") if broker is None else None
         self._gateway_port, self._clickhouse_port = free_port(), free_port()
         self._apps = apps
         self._broker = broker
+        self._gateway_flags = gateway_flags
         self.environment = {
             "REFUND_BENCH_PROVIDER": provider,
             "REFUND_BENCH_GATEWAY": f"http://127.0.0.1:{self._gateway_port}",
@@ -127,6 +130,7 @@ class LocalStack:
                     str(self._gateway_port),
                     "--db",
                     str(self.gateway_file),
+                    *self._gateway_flags,
                 ],
                 ready=lambda: _answers(f"{self.environment['REFUND_BENCH_GATEWAY']}/health"),
                 address=self.environment["REFUND_BENCH_GATEWAY"],

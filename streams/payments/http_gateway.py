@@ -1,6 +1,6 @@
 """The gateway port over HTTP, with the dialect the embedded gateway speaks."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self
@@ -10,13 +10,16 @@ import orjson
 from pydantic import ValidationError
 
 from streams import retry_after
+from streams.payments.kept_failures import past_kept_failures
 from streams.payments.port import (
     GatewayError,
     GatewayRefused,
     GatewayUnavailable,
+    KeptFailure,
     KeyConflict,
     Refund,
     RefundRequest,
+    as_asked,
 )
 
 PAGE = 1_000
@@ -34,26 +37,17 @@ class HttpGateway:
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._session: aiohttp.ClientSession | None = None
 
-    async def look_up(self, key: str) -> Refund | None:
-        status, body, _ = await self._call("GET", "/refunds", params={"reference": key})
+    async def look_up(self, request: RefundRequest) -> Refund | None:
+        status, body, _ = await self._call(
+            "GET", "/refunds", params={"reference": request.reference}
+        )
         found = body.get("refunds") if status == 200 else None
         if not isinstance(found, list):
             raise GatewayUnavailable(f"look-up answered {status}")
         return _refund(found[0]) if found else None
 
     async def refund(self, request: RefundRequest) -> Refund:
-        status, body, retry_after_s = await self._call(
-            "POST",
-            "/refunds",
-            data=request.to_bytes(),
-            headers={"Content-Type": "application/json", "Idempotency-Key": request.key},
-        )
-        if status in (200, 201):
-            return _as_asked(_refund(body), request)
-        code = body.get("code")
-        if status == 409 and code == "duplicate":
-            return await self._paid_before(request)
-        raise _failure(status, code, str(body.get("message", "")), request.key, retry_after_s)
+        return await past_kept_failures(self, request, lambda key: self._attempt(request, key))
 
     async def refunds(self, since: datetime | None = None) -> AsyncIterator[Refund]:
         asked = {"limit": str(PAGE), **({"since": since.isoformat()} if since else {})}
@@ -85,16 +79,32 @@ class HttpGateway:
     ) -> None:
         await self.aclose()
 
+    async def _attempt(self, request: RefundRequest, idempotency_key: str) -> Refund:
+        status, body, headers = await self._call(
+            "POST",
+            "/refunds",
+            data=request.to_bytes(),
+            headers={"Content-Type": "application/json", "Idempotency-Key": idempotency_key},
+        )
+        if status in (200, 201):
+            return as_asked(_refund(body), request)
+        code = body.get("code")
+        if status == 409 and code == "duplicate":
+            return await self._paid_before(request)
+        if status >= 500 and headers.get("Idempotent-Replayed") == "true":
+            raise KeptFailure(f"answered {status} again")
+        raise _failure(status, code, str(body.get("message", "")), request.key, headers)
+
     async def _paid_before(self, request: RefundRequest) -> Refund:
         """Some gateways answer a repeated key with "duplicate" and leave the rest to us."""
-        found = await self.look_up(request.key)
+        found = await self.look_up(request)
         if found is None:
             raise GatewayUnavailable("called a duplicate of a refund it cannot find")
-        return _as_asked(found, request)
+        return as_asked(found, request)
 
     async def _call(
         self, method: str, path: str, **arguments: Any
-    ) -> tuple[int, dict[str, Any], float | None]:
+    ) -> tuple[int, dict[str, Any], Mapping[str, str]]:
         if self._session is None:
             self._session = aiohttp.ClientSession(timeout=self._timeout, headers=self._headers)
         try:
@@ -102,33 +112,27 @@ class HttpGateway:
                 method, self._base + path, allow_redirects=False, **arguments
             ) as answer:
                 body = await answer.read()
-                retry_after_s = retry_after.seconds(answer.headers.get("Retry-After"))
-                return answer.status, _object(body), retry_after_s
+                return answer.status, _object(body), answer.headers
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise GatewayUnavailable(f"{type(error).__name__}: {error}") from error
 
 
 def _failure(
-    status: int, code: object, message: str, key: str, retry_after_s: float | None
+    status: int, code: object, message: str, key: str, headers: Mapping[str, str]
 ) -> GatewayError:
     if status == 409 and code == "key_conflict":
         return KeyConflict(key, message)
     if status in DEFINITE and isinstance(code, str) and code:
         return GatewayRefused(code, message)
-    return GatewayUnavailable(f"answered {status} {code or ''} {message}".strip(), retry_after_s)
-
-
-def _as_asked(refund: Refund, request: RefundRequest) -> Refund:
-    told = (refund.key, refund.amount_minor, refund.currency)
-    if told != (request.key, request.amount_minor, request.currency):
-        asked = f"asked for {request.amount_minor} {request.currency}"
-        held = f"the gateway holds {refund.amount_minor} {refund.currency} under {refund.key}"
-        raise KeyConflict(request.key, f"{asked}, {held}")
-    return refund
+    again_s = retry_after.seconds(headers.get("Retry-After"))
+    return GatewayUnavailable(f"answered {status} {code or ''} {message}".strip(), again_s)
 
 
 def _refund(body: object) -> Refund:
+    """What was paid, under our key: the gateway's may be that of a later attempt (`past_kept_failures`)."""
     try:
+        if isinstance(body, dict) and body.get("reference"):
+            body = {**body, "key": body["reference"]}
         return Refund.model_validate(body)
     except ValidationError as error:
         raise GatewayUnavailable(f"unreadable refund: {error.error_count()} errors") from error

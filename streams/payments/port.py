@@ -46,11 +46,14 @@ class Refund(Model):
     currency: CurrencyCode
     gateway_ref: Id
     created_at: UtcDatetime
+    """When the money moved, by the gateway's clock."""
     simulated: bool
     order_id: Id | None = None
     """The charge it was refunded on, where the gateway tells."""
     scopes: tuple[str, ...] = ()
     """The pay scopes it settled, where the gateway keeps what it was sent."""
+    account: Id | None = None
+    """Whose charge it was, where the gateway says so; then it is checked too."""
 
 
 class GatewayError(Exception):
@@ -87,11 +90,36 @@ class GatewayUnavailable(GatewayError):
         self.retry_after_s = retry_after_s
 
 
+class KeptFailure(GatewayUnavailable):
+    """The gateway repeats a failure that it keeps under this idempotency key, and will until it forgets it."""
+
+
+def as_asked(refund: Refund, request: RefundRequest) -> Refund:
+    """The refund, if it is the one that was asked for.
+
+    Raises:
+        KeyConflict: the gateway holds something else under our key.
+    """
+    if (refund.key, refund.amount_minor, refund.currency) != (
+        request.key,
+        request.amount_minor,
+        request.currency,
+    ):
+        asked = f"asked for {request.amount_minor} {request.currency}"
+        held = f"the gateway holds {refund.amount_minor} {refund.currency} under {refund.key}"
+        raise KeyConflict(request.key, f"{asked}, {held}")
+    if refund.account not in (None, request.account):
+        raise KeyConflict(request.key, "the gateway holds it for another account")
+    if refund.order_id not in (None, request.order_id):
+        raise KeyConflict(request.key, "the gateway holds it for another order")
+    return refund
+
+
 class PaymentGateway(Protocol):
     """One contract suite, `tests/contract/test_gateway_port.py`, holds for every adapter."""
 
-    async def look_up(self, key: str) -> Refund | None:
-        """The refund made under this key, however long ago.
+    async def look_up(self, request: RefundRequest) -> Refund | None:
+        """The refund made under this request's reference, however long ago and whatever its amount.
 
         Raises:
             GatewayUnavailable: not known; never answer None for that.

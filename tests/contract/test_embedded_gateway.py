@@ -23,7 +23,7 @@ async def test_failing_before_paying_is_an_unknown_outcome_and_paying_later_work
     request = a_request()
     with pytest.raises(GatewayUnavailable):
         await http.refund(request)
-    assert await http.look_up(request.key) is None
+    assert await http.look_up(request) is None
     await http.refund(request)
     assert len(process.refunds(request.key)) == 1
 
@@ -36,7 +36,7 @@ async def test_failing_after_paying_is_found_by_look_up_and_not_paid_again(
     request = a_request()
     with pytest.raises(GatewayUnavailable):
         await http.refund(request)
-    found = await http.look_up(request.key)
+    found = await http.look_up(request)
     assert found is not None
     assert await http.refund(request) == found
     assert len(process.refunds(request.key)) == 1
@@ -52,6 +52,55 @@ async def test_a_timeout_after_paying_is_an_unknown_outcome(process: GatewayProc
     async with HttpGateway(process.url) as patient:
         refund = await patient.refund(request)
     assert [refund.gateway_ref] == [one["gateway_ref"] for one in paid]
+
+
+async def test_an_answer_that_comes_too_late_is_found_by_look_up(process: GatewayProcess) -> None:
+    process.set_faults(late_answer=1, late_answer_s=1)
+    request = a_request()
+    async with HttpGateway(process.url, timeout_s=0.3) as hasty:
+        with pytest.raises(GatewayUnavailable):
+            await hasty.refund(request)
+        assert await hasty.look_up(request) is not None
+    assert len(process.refunds(request.key)) == 1
+
+
+async def test_a_request_delivered_twice_at_once_pays_once(
+    http: HttpGateway, process: GatewayProcess
+) -> None:
+    process.set_faults(deliver_twice=1, forget_keys_after_s=60)
+    request = a_request()
+    await http.refund(request)
+    assert len(process.refunds(request.key)) == 1
+
+
+async def test_a_failure_that_the_gateway_keeps_does_not_hold_the_payment_for_ever(
+    http: HttpGateway, process: GatewayProcess
+) -> None:
+    process.set_faults(fail_before=1, first_attempts=1, store_errors=True)
+    request = a_request()
+    with pytest.raises(GatewayUnavailable):
+        await http.refund(request)
+    refund = await http.refund(request)
+    assert await http.look_up(request) == refund
+    assert [one["key"] for one in process.refunds(request.key)] == [f"{request.key}:2"]
+
+
+async def test_a_kept_failure_of_a_payment_that_was_made_is_not_paid_again(
+    http: HttpGateway, process: GatewayProcess
+) -> None:
+    process.set_faults(fail_after=1, store_errors=True)
+    request = a_request()
+    with pytest.raises(GatewayUnavailable):
+        await http.refund(request)
+    assert await http.refund(request) == await http.look_up(request)
+    assert len(process.refunds(request.key)) == 1
+
+
+async def test_faults_given_at_the_start_are_there_after_a_kill(tmp_path: Path) -> None:
+    with gateway_process(tmp_path, "--faults", '{"seed": 9, "deliver_twice": 0.5}') as process:
+        process.kill()
+        process.start()
+        assert process.call("GET", "/faults")["deliver_twice"] == 0.5
 
 
 async def test_latency_is_drawn_from_its_range(http: HttpGateway, process: GatewayProcess) -> None:
@@ -85,7 +134,7 @@ async def test_a_failing_look_up_is_not_taken_for_nothing_paid(
     await http.refund(request)
     process.set_faults(fail_look_up=1)
     with pytest.raises(GatewayUnavailable):
-        await http.look_up(request.key)
+        await http.look_up(request)
 
 
 async def test_a_forgotten_key_pays_again_but_its_reference_is_still_found(
@@ -94,7 +143,7 @@ async def test_a_forgotten_key_pays_again_but_its_reference_is_still_found(
     request = a_request()
     first = await http.refund(request)
     process.set_faults(forget_keys_after_s=0)
-    assert await http.look_up(request.key) == first
+    assert await http.look_up(request) == first
     assert await http.refund(request) != first, "the trap a caller who does not look up falls into"
     assert len(process.refunds(request.key)) == 2
 
@@ -108,7 +157,7 @@ async def test_refusals_are_definite_and_the_same_each_time(
         with pytest.raises(GatewayRefused) as refused:
             await http.refund(request)
         assert refused.value.code == "account_closed"
-    assert await http.look_up(request.key) is None
+    assert await http.look_up(request) is None
     await http.refund(a_request())
 
 
@@ -147,9 +196,9 @@ async def test_what_was_answered_survives_kill_9(tmp_path: Path) -> None:
             refund = await http.refund(request)
             process.kill()
             with pytest.raises(GatewayUnavailable):
-                await http.look_up(request.key)
+                await http.look_up(request)
             process.start()
-            assert await http.look_up(request.key) == refund
+            assert await http.look_up(request) == refund
             assert await http.refund(request) == refund
 
 

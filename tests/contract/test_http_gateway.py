@@ -70,6 +70,6 @@ async def test_no_answer_is_taken_for_more_than_it_says(
 async def test_a_gateway_that_is_not_there_is_unavailable() -> None:
     async with HttpGateway(f"http://127.0.0.1:{free_port()}") as http:
         with pytest.raises(GatewayUnavailable):
-            await http.look_up("k")
+            await http.look_up(a_request())
         with pytest.raises(GatewayUnavailable):
             await http.refund(a_request())

@@ -22,11 +22,11 @@ class MemoryGateway:
         self.losses: list[GatewayError] = []
         self.refusals = dict(refusals or {})
 
-    async def look_up(self, key: str) -> Refund | None:
-        self.calls.append(f"look_up {key}")
-        for number, request in enumerate(self.paid):
-            if request.reference == key:
-                return _refund(request, number)
+    async def look_up(self, request: RefundRequest) -> Refund | None:
+        self.calls.append(f"look_up {request.key}")
+        for number, paid in enumerate(self.paid):
+            if paid.reference == request.reference:
+                return _refund(paid, number)
         return None
 
     async def refund(self, request: RefundRequest) -> Refund:
@@ -61,4 +61,5 @@ def _refund(request: RefundRequest, number: int) -> Refund:
         simulated=request.simulated,
         order_id=request.order_id,
         scopes=request.scopes,
+        account=request.account,
     )
