@@ -53,6 +53,12 @@ def review_key(dispute: str, review: str) -> str:
     return f"{dispute}:review:{review}"
 
 
+def operations_chain(subject: str) -> str:
+    """The id of the audit chain of what was done to a subject; beside a dispute's own, never in it."""
+    plain = f"operations:{subject}"
+    return plain if len(plain) <= 200 else f"operations:{content_hash(subject.encode())}"
+
+
 def evidence_hash(canonical: bytes) -> str:
     return "sha256:" + hashlib.sha256(canonical).hexdigest()
 

@@ -78,9 +78,12 @@ class LedgerEntry(Event):
 
 
 class AuditEntry(Event):
-    """Key: dispute_id. `chain` = sha256(previous chain ‖ event_hash), so that a change shows."""
+    """Key: dispute_id. `chain` = sha256(previous chain ‖ event_hash), so that a change shows.
+
+    `at` is the broker's time of the event."""
 
     dispute_id: Id
+    """The dispute; for what was done to the installation `operations:<subject>`, a chain of its own."""
     sequence: Annotated[int, Field(ge=1)]
     topic: Id
     partition: int

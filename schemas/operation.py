@@ -16,7 +16,7 @@ class Operation(Event):
     """Key: subject. Chained by the ledger like a dispute's events, under its subject."""
 
     operation_id: Id
-    """One per act; a repeat of the same act carries the same id."""
+    """One per act; a repeat of the same act carries the same id, and is chained once."""
     subject: Id
     """What it was done to: a dispute id, or `payouts`, `packs`, `roles`, `archive`, a customer's HMAC."""
     action: OperationAction

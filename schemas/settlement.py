@@ -88,3 +88,6 @@ class Decision(DisputeEvent):
     filed_at: UtcDatetime
     received_at: UtcDatetime
     usage: Usage = Usage()
+    proposal_hash: str | None = None
+    """Of the proposal's bytes: proposals are keyed by customer, so they are in no dispute's chain, and the
+    decision, which is, vouches for its own."""

@@ -18,6 +18,7 @@ from sinks.clickhouse_sink import (
     stop_at_refused,
 )
 from sinks.connection import Address, address_from, connect
+from sinks.rows import events
 from sinks.rows.projections import PROJECTIONS, Projection
 from sinks.rows.row import Place
 from sinks.writer import Writer
@@ -74,7 +75,8 @@ def read(
         )
         return None
     try:
-        return Record(place, key, value, projection.rows(event, place))
+        rows = [*projection.rows(event, place), *events.rows(event, place, key, value)]
+        return Record(place, key, value, rows)
     except Exception as problem:
         # Its own text may quote the record.
         reason = f"no row can be made of it: {type(problem).__name__}"

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from schemas.base import CurrencyCode, Minor, Model, UtcDatetime
+from schemas.ids import content_hash
 from schemas.settlement import Decision, Proposal
 from schemas.topics import DECISIONS
 from streams.emit import Emit, emit
@@ -108,6 +109,7 @@ class Allowance:
             filed_at=proposal.filed_at,
             received_at=proposal.received_at,
             usage=proposal.usage,
+            proposal_hash=content_hash(proposal.to_bytes()),
         )
         # One that comes again later than this, from a replay of years, is decided again under the same
         # payment key, which payout looks up before it pays.

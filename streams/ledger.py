@@ -4,43 +4,38 @@ An entry is a fold over the dispute's events that gives the same result whatever
 the status is derived from what is known, never from which event came last.
 """
 
-import hashlib
-from dataclasses import dataclass
 from datetime import datetime
 
 from schemas.base import DisputeEvent, Event, Id, UtcDatetime
 from schemas.dispute import Dispute
 from schemas.docket import Docket
 from schemas.ids import content_hash
-from schemas.ledger import AuditEntry, LedgerEntry, LedgerGrievance
+from schemas.ledger import LedgerEntry, LedgerGrievance
 from schemas.letter import Letter
 from schemas.payment import Payment
+from schemas.receipt import Receipt
 from schemas.review import Review
 from schemas.settlement import Decision
 from schemas.topics import AUDIT, LEDGER
 from schemas.verdict import Verdict
-from streams.emit import Emit, emit
+from streams.emit import emit
 from streams.ledger_account import Account, LedgerState, derived
+from streams.ledger_chain import GENESIS, Place, Step, chain, link
 
 STAGE = "ledger"
-GENESIS = "sha256:" + "0" * 64
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where an event stands in Kafka."""
-
-    topic: str
-    partition: int
-    offset: int
-
-
-Step = tuple[LedgerState | None, list[Emit]]
-
-
-def chain(previous: str, event_hash: str) -> str:
-    """The next link: sha256 over the previous link and the event's hash."""
-    return "sha256:" + hashlib.sha256(f"{previous}{event_hash}".encode()).hexdigest()
+STAGE_NAMES: dict[type[Event], Id] = {
+    Dispute: "opened",
+    Docket: "docketed",
+    Verdict: "judged",
+    Decision: "decided",
+    Payment: "paid",
+    Letter: "told",
+    Receipt: "delivered",
+    Review: "reviewed",
+}
+"""The stage that an event ends; the request for a letter ends none."""
 
 
 def on_event(
@@ -55,27 +50,16 @@ def on_event(
     entry = account.entry
     sequence = entry.sequence + 1
     previous = entry.chain_head or GENESIS
-    link = chain(previous, event_hash)
     entry = entry.model_copy(
         update={
             "at": now,
             "sequence": sequence,
-            "chain_head": link,
+            "chain_head": chain(previous, event_hash),
             "stages": _stages(entry.stages, event),
         }
     )
     account = account.model_copy(update={"entry": entry, "seen": (*account.seen, event_hash)})
-    audit = AuditEntry(
-        at=now,
-        dispute_id=entry.dispute_id,
-        sequence=sequence,
-        topic=place.topic,
-        partition=place.partition,
-        offset=place.offset,
-        event_hash=event_hash,
-        previous=previous,
-        chain=link,
-    )
+    audit = link(entry.dispute_id, sequence, place, event_hash, previous, now)
     next_state = state.model_copy(
         update={"accounts": {**state.accounts, entry.dispute_id: account}}
     )
@@ -85,7 +69,9 @@ def on_event(
 def _stages(known: dict[str, UtcDatetime], event: DisputeEvent | Review) -> dict[str, UtcDatetime]:
     """When the pipeline reached each stage: the first time, so that a later review or its payment
     changes nothing; for `judged` the last grievance's verdict, late revisions aside."""
-    name = _stage_name(event)
+    name = STAGE_NAMES.get(type(event))
+    if name is None:
+        return known
     if isinstance(event, Verdict):
         if event.revision > 1:
             return known
@@ -107,19 +93,6 @@ def _blank(event: DisputeEvent | Review, now: datetime) -> LedgerEntry:
         sequence=0,
         filed_at=getattr(event, "filed_at", event.at),
     )
-
-
-def _stage_name(event: Event) -> Id:
-    names = {
-        Dispute: "opened",
-        Docket: "docketed",
-        Verdict: "judged",
-        Decision: "decided",
-        Payment: "paid",
-        Letter: "told",
-        Review: "reviewed",
-    }
-    return names[type(event)]
 
 
 def _fold(account: Account, event: DisputeEvent | Review) -> Account:

@@ -30,10 +30,20 @@ class Account(Model):
     """Event hashes in the chain, so that a redelivery is not numbered twice."""
 
 
+class OperationsChain(Model):
+    """How far the chain of one subject's operations has come."""
+
+    sequence: int = 0
+    head: str = ""
+    recent: tuple[str, ...] = ()
+    """Ids of the operations chained last, so that a repeat is not chained twice."""
+
+
 class LedgerState(Model):
-    """Per settles_under: its disputes."""
+    """Per settles_under: its disputes. Per subject: the chain of what was done to it."""
 
     accounts: dict[str, Account] = {}
+    operations: OperationsChain | None = None
 
 
 def derived(account: Account) -> Account:

@@ -3,10 +3,15 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from ops.local.errors import DependencyMissing
 from ops.local.kafka import LocalKafka
 from tests.support.kafka import Topics, kafka_is_required
+
+# A neighbour on the same cores must not fail a test: none of them is about time.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 
 @pytest.fixture(scope="session")

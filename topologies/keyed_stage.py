@@ -18,7 +18,7 @@ from schemas.base import Model
 from schemas.topics import DEAD_LETTERS, PARTITIONS, Topic
 from schemas.trace import trace_of
 from streams.emit import Emit
-from streams.ledger import Place
+from streams.ledger_chain import Place
 from topologies import clients
 from topologies.dead_letters import DeadLetterBox, describe, record_key
 from topologies.partitioner import partition_of

@@ -35,6 +35,10 @@ FROM
     UNION ALL
     SELECT 'audit' AS topic, 'audit_entries' AS table_name, at FROM v_audit_entries
     UNION ALL
+    SELECT 'operations' AS topic, 'operations' AS table_name, at FROM v_operations
+    UNION ALL
+    SELECT 'every one of a dispute' AS topic, 'events' AS table_name, at FROM v_events
+    UNION ALL
     SELECT 'dead-letters' AS topic, 'dead_letters' AS table_name, at FROM v_dead_letters
 )
 WHERE at >= {since:DateTime64(3, 'UTC')} AND at < {until:DateTime64(3, 'UTC')}

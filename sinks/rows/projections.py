@@ -11,8 +11,10 @@ from schemas.dispute import Dispute
 from schemas.docket import Docket
 from schemas.grievance import Grievance
 from schemas.ledger import AuditEntry, LedgerEntry
-from schemas.letter import Letter
+from schemas.letter import Letter, LetterRequest
+from schemas.operation import Operation
 from schemas.payment import Payment
+from schemas.receipt import Receipt
 from schemas.review import Review
 from schemas.ruling import Ruling
 from schemas.settlement import Decision, Proposal
@@ -23,9 +25,11 @@ from sinks.rows import (
     decisions,
     disputes,
     dockets,
+    events,
     grievances,
     ledger,
     letters,
+    operations,
     payments,
     proposals,
     reviews,
@@ -63,9 +67,12 @@ PROJECTIONS: tuple[Projection[Any], ...] = (
     Projection(topics.PROPOSALS.name, Proposal, proposals.rows),
     Projection(topics.DECISIONS.name, Decision, decisions.rows),
     Projection(topics.PAYMENTS.name, Payment, payments.rows),
+    Projection(topics.LETTER_REQUESTS.name, LetterRequest, events.nothing),
     Projection(topics.LETTERS.name, Letter, letters.rows),
+    Projection(topics.RECEIPTS.name, Receipt, events.nothing),
     Projection(topics.REVIEWS.name, Review, reviews.rows),
     Projection(topics.LEDGER.name, LedgerEntry, ledger.rows),
     Projection(topics.AUDIT.name, AuditEntry, audit.rows),
+    Projection(topics.OPERATIONS.name, Operation, operations.rows),
     Projection(topics.DEAD_LETTERS.name, DeadLetter, dead_letters.rows),
 )

@@ -10,8 +10,10 @@ from schemas.docket import Docket, Usage
 from schemas.grievance import Claim, Grievance, LeftOut
 from schemas.ids import auto_key, grievance_id, ruling_id, verdict_id
 from schemas.ledger import AuditEntry, LedgerEntry
-from schemas.letter import Letter
+from schemas.letter import Letter, LetterRequest
+from schemas.operation import Operation
 from schemas.payment import Payment
+from schemas.receipt import Receipt
 from schemas.review import Review
 from schemas.ruling import Ruling
 from schemas.settlement import Decision, PriceLine, Proposal, ScopeShare
@@ -71,10 +73,13 @@ class DisputeEvents:
             "proposals": [self.proposal()],
             "decisions": [self.decision()],
             "payments": [self.payment()],
+            "letter-requests": [self.letter_request()],
             "letters": [self.letter()],
+            "receipts": [self.receipt()],
             "reviews": [self.review()],
             "ledger": [self.ledger(sequence) for sequence in (1, 2, 9)],
             "audit": [self.audit(sequence) for sequence in (1, 2)],
+            "operations": [self.operation()],
             "dead-letters": [self.dead_letter()],
         }
 
@@ -183,6 +188,24 @@ class DisputeEvents:
             at=self.after(6), **self.common, letter_id=f"{self.dispute_id}:letter", kind="outcome",
             body=WORDS, written_by="model", model="offline-rules", prompt_hash="sha256:letter",
             rejected_drafts=(WORDS,), paid_minor=68900, currency="INR", usage=self.usage(1),
+        )  # fmt: skip
+
+    def letter_request(self) -> LetterRequest:
+        return LetterRequest(
+            at=self.after(4.5), **self.common, letter_id=f"{self.dispute_id}:letter", kind="outcome",
+            paid_minor=68900, currency="INR", complaint_text=WORDS,
+        )  # fmt: skip
+
+    def receipt(self) -> Receipt:
+        return Receipt(
+            at=self.after(7), **self.common, letter_id=f"{self.dispute_id}:letter", channel="file",
+            reference=f"file:{self.dispute_id}:letter",
+        )  # fmt: skip
+
+    def operation(self) -> Operation:
+        return Operation(
+            at=self.after(9_000), operation_id=f"read-{self.dispute_id}", subject=self.dispute_id,
+            action="customer_text_read", actor="asha", role="auditor", details={"command": "explain"},
         )  # fmt: skip
 
     def review(self) -> Review:

@@ -12,15 +12,17 @@ from schemas.dispute import Dispute
 from schemas.docket import Docket
 from schemas.ids import auto_key, content_hash
 from schemas.ledger import AuditEntry, LedgerEntry
-from schemas.letter import Letter
+from schemas.letter import Letter, LetterRequest
+from schemas.operation import Operation
 from schemas.payment import Payment
+from schemas.receipt import Receipt
 from schemas.review import Review
 from schemas.settlement import Decision
 from schemas.verdict import Verdict
 from streams import ledger
 from streams.emit import Emit
-from streams.ledger import GENESIS, Place, chain
 from streams.ledger_account import LedgerState
+from streams.ledger_chain import GENESIS, REMEMBERED, Place, chain, on_operation
 from tests.unit.stages.events import (
     DISPUTE,
     NOW,
@@ -47,7 +49,9 @@ TOPICS = {
     Verdict: "verdicts",
     Decision: "decisions",
     Payment: "payments",
+    LetterRequest: "letter-requests",
     Letter: "letters",
+    Receipt: "receipts",
     Review: "reviews",
 }
 
@@ -92,11 +96,21 @@ DOCKET = at(a_docket(a_claim(1), a_claim(2, category="PACKAGING")), 2)
 VERDICTS = [at(a_verdict(1), 3), at(a_verdict(2, "ESCALATE", category="PACKAGING"), 4)]
 DECISION = at(as_decided(a_proposal(a_line(1), a_pending_line(2, 3_000, category="PACKAGING"))), 5)
 PAYMENT = at(as_paid(DECISION), 6)
+ASKED = LetterRequest(
+    **{**about(), "at": after(seconds=6.5)}, letter_id=a_letter().letter_id, kind="outcome",
+    paid_minor=5_000, currency="INR", complaint_text="words",
+)  # fmt: skip
 LETTER = at(a_letter(), 7)
+RECEIPT = Receipt(
+    **{**about(), "at": after(seconds=7.5)}, letter_id=LETTER.letter_id, channel="file",
+    reference=f"file:{LETTER.letter_id}",
+)  # fmt: skip
 REVIEW = at(a_review(), 8)
 REVIEWED = at(a_review_decision("r-1", a_line(2, amount_minor=3_000, category="PACKAGING")), 9)
 REVIEW_PAID = at(as_paid(REVIEWED), 10)
-STORY = [OPENED, DOCKET, *VERDICTS, DECISION, PAYMENT, LETTER, REVIEW, REVIEWED, REVIEW_PAID]
+STORY = [
+    OPENED, DOCKET, *VERDICTS, DECISION, PAYMENT, ASKED, LETTER, RECEIPT, REVIEW, REVIEWED, REVIEW_PAID,
+]  # fmt: skip
 
 REFUSED = at(as_refused(DECISION), 6)
 AGAIN = at(
@@ -119,7 +133,8 @@ def test_a_dispute_part_paid_then_paid_by_a_person() -> None:
     seen = run(*STORY)
     assert seen.statuses == [
         "extracting", "judging", "judging", "settling", "paying", "part_paid_in_review",
-        "part_paid_in_review", "part_paid_in_review", "paying", "paid",
+        "part_paid_in_review", "part_paid_in_review", "part_paid_in_review", "part_paid_in_review",
+        "paying", "paid",
     ]  # fmt: skip
     entry = seen.entry
     assert (entry.paid_minor, entry.pending_minor, entry.needs_person) == (8_000, 0, False)
@@ -278,3 +293,54 @@ def test_a_simulated_event_marks_the_dispute_for_good() -> None:
 def test_the_automatic_key_is_what_decides_that_a_dispute_is_decided() -> None:
     assert DECISION.decision_id == auto_key(DISPUTE)
     assert run(DOCKET, *VERDICTS, REVIEWED).entry.status == "settling"
+
+
+def test_a_letter_is_told_when_written_and_delivered_when_the_other_side_took_it() -> None:
+    stages = run(*STORY).entry.stages
+    assert (stages["told"], stages["delivered"]) == (LETTER.at, RECEIPT.at)
+
+
+def an_operation(number: int, subject: str = "payouts") -> Operation:
+    return Operation(
+        at=after(seconds=number), operation_id=f"op-{number}", subject=subject,
+        action="payouts_paused", actor="asha",
+    )  # fmt: skip
+
+
+def operated(*operations: Operation, state: LedgerState | None = None) -> Run:
+    state, emits = state or LedgerState(), []
+    for offset, operation in enumerate(operations):
+        place = Place("operations", 3, offset)
+        after_it, more = on_operation(state, operation, operation.to_bytes(), place, NOW)
+        assert after_it is not None
+        state, emits = after_it, emits + more
+    return Run(state, emits)
+
+
+def test_operations_are_chained_under_their_subject() -> None:
+    first, second = an_operation(1), an_operation(2)
+    links = operated(first, second).audit
+    assert [(link.dispute_id, link.sequence) for link in links] == [
+        ("operations:payouts", 1), ("operations:payouts", 2),
+    ]  # fmt: skip
+    assert [link.previous for link in links] == [GENESIS, links[0].chain]
+    assert links[1].chain == chain(links[0].chain, content_hash(second.to_bytes()))
+
+
+def test_an_operation_told_again_is_chained_once() -> None:
+    again = an_operation(1).model_copy(update={"at": after(hours=1)})
+    assert len(operated(an_operation(1), again).audit) == 1
+
+
+def test_the_ledger_forgets_old_operations_and_never_where_their_chain_stands() -> None:
+    many = [an_operation(number) for number in range(REMEMBERED + 5)]
+    kept = operated(*many).state.operations
+    assert kept is not None
+    assert (kept.sequence, len(kept.recent)) == (REMEMBERED + 5, REMEMBERED)
+
+
+def test_an_operation_on_a_dispute_leaves_the_disputes_own_chain_alone() -> None:
+    state = run(*STORY).state
+    seen = operated(an_operation(1, DISPUTE), state=state)
+    assert seen.state.accounts == state.accounts
+    assert [item.topic for item in seen.emits] == ["audit"]

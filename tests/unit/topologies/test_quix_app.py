@@ -26,8 +26,11 @@ INPUTS = {
     "tally": {"rulings", "deadlines"},
     "settlement": {"dockets", "verdicts", "reviews", "decisions", "payments", "deadlines"},
     "allowance": {"proposals"},
-    "ledger": {"disputes", "dockets", "verdicts", "decisions", "payments", "letters", "reviews"},
-}
+    "ledger": {
+        "disputes", "dockets", "verdicts", "decisions", "payments", "letter-requests", "letters",
+        "receipts", "reviews", "operations",
+    },
+}  # fmt: skip
 every_stage = pytest.mark.parametrize("name", INPUTS)
 
 
