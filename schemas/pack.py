@@ -159,6 +159,14 @@ class Windows(Part):
     """After max_order_age: when dedup and money state of an order may be deleted."""
 
 
+class EvidenceTool(Part):
+    """Something a judge with tools may ask of the frozen snapshot."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
+    description: str
+    fields: tuple[Id, ...]
+
+
 class Seat(Part):
     """A judge: provider, model and prompt variant. Provider and model `default` follow the operator's choice."""
 
@@ -166,6 +174,10 @@ class Seat(Part):
     provider: Id = "default"
     model: Id = "default"
     prompt_variant: Id
+    evidence: Literal["shown", "tools"] = "shown"
+    """Whether the judge is shown the category's evidence or asks for it with the pack's tools."""
+    sampling: dict[Id, float | int] = {}
+    """Passed through to servers that accept it: temperature, top_p, seed."""
     weight: Positive = 1
     weights: dict[Id, Positive] = {}
     """Per category, where it differs."""
@@ -230,6 +242,7 @@ class PolicyPack(Part):
     resolve_clocks: tuple[Clock, ...] = ()
     """The shortest that applies is the deadline."""
     categories: tuple[Category, ...]
+    tools: tuple[EvidenceTool, ...] = ()
     whole_order: WholeOrder | None = None
     limits: Limits = Limits()
     windows: Windows = Windows()

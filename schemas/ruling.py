@@ -21,6 +21,9 @@ class Ruling(DisputeEvent):
     ruling: RulingValue
     confidence: Annotated[float, Field(ge=0, le=1)] = 0.0
     citations: tuple[str, ...] = ()
+    seen: tuple[str, ...] | None = None
+    """The fields of the frozen snapshot that the judge saw: all that its category lists, or those it
+    asked for. None where it was not asked."""
     reason: str = ""
     failure: str | None = None
     """Why the ruling is FAILED: `citation_missing`, `refused`, `deadline`, …"""

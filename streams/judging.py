@@ -9,7 +9,15 @@ from schemas.grievance import Grievance
 from schemas.ids import ruling_id
 from schemas.pack import Category, Seat
 from schemas.ruling import Ruling
-from streams.llm.port import HOPELESS, CategoryBrief, JudgingTask, Model, Reply, RulingDraft
+from streams.llm.port import (
+    HOPELESS,
+    CategoryBrief,
+    EvidenceTool,
+    JudgingTask,
+    Model,
+    Reply,
+    RulingDraft,
+)
 from streams.llm.spend_shares import for_seat
 from streams.policies.loader import LoadedPack
 from streams.prompts import judge_prompt
@@ -41,7 +49,8 @@ async def judge(
         reply = await model.judge(task)
         usage = usage.plus(reply.usage)
         attempts += reply.attempts
-        failure, problem = _fault(reply, grievance.evidence, category)
+        seen = _seen(reply, grievance.evidence)
+        failure, problem = _fault(reply, seen, category)
         if failure is None or failure in HOPELESS:
             break
         correction = f"Your last reply cannot be used: {problem}"
@@ -49,7 +58,8 @@ async def judge(
     return Ruling(
         **_identity(grievance, seated, pack),
         at=now(),
-        **_ruled(reply, failure, problem, category, grievance.evidence),
+        **_ruled(reply, failure, problem, category, seen),
+        seen=tuple(sorted(seen)),
         provider=reply.provider,
         model=reply.model,
         attempts=attempts,
@@ -108,7 +118,28 @@ def _task(grievance: Grievance, seat: Seat, category: Category, pack: LoadedPack
         **vars(
             for_seat(grievance.grievance_id, seat.seat, grievance.of, max(1, len(grievance.seats)))
         ),
+        tools=_tools(seat, category, pack),
     )
+
+
+def _tools(seat: Seat, category: Category, pack: LoadedPack) -> tuple[EvidenceTool, ...]:
+    """What a seat with tools may ask about this category: never more than the category lists."""
+    if seat.evidence == "shown":
+        return ()
+    asked = (
+        (tool, tuple(field for field in tool.fields if field in category.evidence_fields))
+        for tool in pack.pack.tools
+    )
+    return tuple(
+        EvidenceTool(tool.name, tool.description, fields) for tool, fields in asked if fields
+    )
+
+
+def _seen(reply: Reply[RulingDraft], evidence: dict[str, Any]) -> dict[str, Any]:
+    """The part of the evidence that the judge had before it."""
+    if reply.seen is None:
+        return evidence
+    return {field: evidence[field] for field in reply.seen if field in evidence}
 
 
 def top_field(citation: str) -> str:

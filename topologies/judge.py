@@ -1,16 +1,13 @@
 """grievances ► one judge per seat, each its own consumer group ► rulings."""
 
-import os
 from datetime import timedelta
 
 from schemas.grievance import Grievance
 from schemas.topics import GRIEVANCES, RULINGS
 from streams.emit import Emit, emit
 from streams.judging import abstain, judge
-from streams.llm.port import Model as LanguageModel
-from streams.llm.registry import open_model
 from topologies.async_stage import AsyncStage, Message, StageSettings
-from topologies.network_stage import default_model, network_stage, now
+from topologies.network_stage import network_stage, now, seat_model
 from topologies.settings import Settings
 
 CALL_DEADLINE_S = 45.0
@@ -21,21 +18,18 @@ def stage(settings: Settings, seat: int) -> AsyncStage:
     """The judge of one seat. A provider that its pack names and that cannot be opened is an error here,
     at the start, and never a stand-in."""
     packs = settings.packs()
-    models: dict[str, LanguageModel] = {}
-    for pack in packs:
-        for seated in pack.pack.bench.seats:
-            if seated.seat == seat and seated.provider not in models:
-                named = seated.provider != "default"
-                models[seated.provider] = (
-                    open_model(seated.provider, os.environ) if named else default_model(settings)
-                )
+    models = {
+        (pack.pack.policy, pack.pack.version): seat_model(settings, seated)
+        for pack in packs
+        for seated in pack.pack.bench.seats
+        if seated.seat == seat
+    }
 
     async def handle(grievance: Grievance, message: Message) -> list[Emit]:
         pack = packs.get(grievance.pack.policy, grievance.pack.pack_version)
-        seated = next((s for s in pack.pack.bench.seats if s.seat == seat), None)
-        if seated is None:
+        model = models.get((pack.pack.policy, pack.pack.version))
+        if model is None:
             return []
-        model = models[seated.provider]
         if now() - grievance.at > timedelta(seconds=pack.pack.windows.tally_deadline_s):
             return [emit(RULINGS, abstain(grievance, seat, pack, "too_late_to_count", now, model))]
         ruling = await judge(grievance, seat, pack, model, now)
@@ -43,8 +37,8 @@ def stage(settings: Settings, seat: int) -> AsyncStage:
 
     def exhausted(grievance: Grievance, reason: str) -> list[Emit]:
         pack = packs.get(grievance.pack.policy, grievance.pack.pack_version)
-        seated = next(s for s in pack.pack.bench.seats if s.seat == seat)
-        return [emit(RULINGS, abstain(grievance, seat, pack, reason, now, models[seated.provider]))]
+        model = models[pack.pack.policy, pack.pack.version]
+        return [emit(RULINGS, abstain(grievance, seat, pack, reason, now, model))]
 
     return network_stage(
         f"judge-{seat}",

@@ -1,16 +1,18 @@
 """How the stages that wait on a network are wired: an event in, a call, events out, on the async stage."""
 
+import logging
 import os
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from schemas.base import Model
+from schemas.pack import Seat
 from schemas.topics import DEAD_LETTERS, Topic
 from schemas.trace import trace_of
 from streams.emit import Emit
+from streams.llm.port import Misconfigured, Overloaded, ProviderDown
 from streams.llm.port import Model as LanguageModel
-from streams.llm.port import Overloaded, ProviderDown
 from streams.llm.registry import open_model
 from topologies.async_stage import AsyncStage, Message, Output, RetryLater, StageSettings
 from topologies.async_stage import ProviderDown as StageProviderDown
@@ -18,6 +20,7 @@ from topologies.dead_letters import DeadLetterBox, describe, record_key
 from topologies.settings import Settings, SettingsError
 
 E = TypeVar("E", bound=Model)
+log = logging.getLogger("refund_bench.network")
 
 
 def now() -> datetime:
@@ -59,6 +62,10 @@ def network_stage(
             raise RetryLater("overloaded", busy.after_s) from busy
         except ProviderDown as down:
             raise StageProviderDown(str(down)) from down
+        except Misconfigured as wrong:
+            # A key that was revoked under way: the stage pauses until somebody has seen to it.
+            log.error("%s: %s", name, wrong)
+            raise StageProviderDown(str(wrong)) from wrong
 
     async def exhausted(message: Message, error: BaseException) -> list[Output]:
         assert on_exhausted is not None
@@ -89,14 +96,30 @@ def network_stage(
 
 
 def default_model(settings: Settings) -> LanguageModel:
-    """The model of seats and stages whose provider is `default`.
+    """The model of stages that have no seat: extraction and letters.
 
     Raises:
         SettingsError: no provider was chosen; a stand-in is never chosen silently.
         streams.llm.port.Misconfigured: the provider lacks something it needs.
     """
-    if not settings.provider:
+    return _opened(settings, "default", "default", {})
+
+
+def seat_model(settings: Settings, seat: Seat) -> LanguageModel:
+    """The model of a seat of the bench.
+
+    Raises:
+        SettingsError, Misconfigured: as `default_model`.
+    """
+    return _opened(settings, seat.provider, seat.model, seat.sampling)
+
+
+def _opened(
+    settings: Settings, provider: str, model: str, sampling: Mapping[str, float]
+) -> LanguageModel:
+    if provider == "default" and not settings.provider:
         raise SettingsError(
             "REFUND_BENCH_PROVIDER is not set; choose anthropic, openai, or offline-rules (a labelled stand-in)"
         )
-    return open_model(settings.provider, os.environ)
+    chosen = settings.provider if provider == "default" else provider
+    return open_model(chosen, os.environ, model, sampling)

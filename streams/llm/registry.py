@@ -1,12 +1,130 @@
-"""From a provider's name to a model behind the port. Never a stand-in that was not asked for."""
+"""From the name of a provider and a model to a model behind the port. Never a stand-in unasked."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
 
+from streams.llm import catalogue
+from streams.llm.anthropic_messages import AnthropicMessages
+from streams.llm.catalogue import Provider
 from streams.llm.offline_rules.model import OfflineRules
-from streams.llm.port import Misconfigured, Model
+from streams.llm.openai_chat import OpenAIChat
+from streams.llm.port import Misconfigured, Model, Overloaded, ProviderDown
+from streams.llm.remote import RemoteModel
+from streams.llm.wire import Access, Transport
 
 OFFLINE = "offline-rules"
-_NOT_BUILT = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
+
+
+def open_model(
+    provider: str,
+    environment: Mapping[str, str],
+    model: str = "default",
+    sampling: Mapping[str, Any] | None = None,
+) -> Model:
+    """The model of that provider, configured from the environment. Opens no connection.
+
+    Args:
+        model: `default` is the one REFUND_BENCH_MODEL names, else the provider's default.
+        sampling: passed through to servers that accept it.
+
+    Raises:
+        Misconfigured: no such provider or model, or one that cannot be used as configured.
+    """
+    if provider == OFFLINE:
+        return OfflineRules(disagreement=_rate(environment), seed=_seed(environment))
+    known = catalogue.load(environment)
+    spec = known.provider(provider)
+    chosen = environment.get("REFUND_BENCH_MODEL", "") if model == "default" else model
+    if chosen and model == "default" and provider != environment.get("REFUND_BENCH_PROVIDER"):
+        chosen = ""  # it names a model of the operator's own provider, not of a seat's other one
+    name, facts = known.model(provider, chosen or "default")
+    if sampling and not facts.sampling:
+        raise Misconfigured(
+            f"model {name!r} refuses {', '.join(sorted(sampling))}; leave `sampling` out of its seat"
+        )
+    access = _access(provider, name, spec, environment)
+    extra = dict(sampling or {})
+    transport: Transport
+    if spec.dialect == "anthropic":
+        caching = _choice(environment, "REFUND_BENCH_LLM_CACHE", ("on", "off")) == "on"
+        transport = AnthropicMessages(access, facts, extra, caching)
+    else:
+        transport = OpenAIChat(access, facts, extra, spec)
+    return RemoteModel(transport, access, facts)
+
+
+def check_models(models: Iterable[Model]) -> list[str]:
+    """Ask each provider whether key and model are good; what could not be asked is returned in words.
+
+    Raises:
+        Misconfigured: one of them is not.
+    """
+
+    async def check_all() -> list[str]:
+        doubts: list[str] = []
+        for model in models:
+            if isinstance(model, RemoteModel):
+                try:
+                    await model.check()
+                except (ProviderDown, Overloaded) as away:
+                    doubts.append(f"{model.provider}/{model.model}: {away}")
+        return doubts
+
+    return asyncio.run(check_all())
+
+
+def _access(provider: str, model: str, spec: Provider, environment: Mapping[str, str]) -> Access:
+    base_url = environment.get(spec.base_url_setting or "", "") or spec.base_url
+    parts = urlsplit(base_url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise Misconfigured(
+            f"{spec.base_url_setting or 'base_url'}={base_url!r}: set an http or https address"
+        )
+    return Access(
+        provider=provider,
+        model=model,
+        base_url=base_url,
+        key=_key(provider, spec, environment),
+        key_setting=spec.key,
+        timeout_s=_timeout(environment),
+        is_real=parts.hostname in spec.real_hosts,
+    )
+
+
+def _key(provider: str, spec: Provider, environment: Mapping[str, str]) -> str:
+    if not spec.key:
+        return ""
+    key = environment.get(spec.key, "").strip()
+    if not key:
+        raise Misconfigured(
+            f"{spec.key} is not set; provider {provider!r} needs it. REFUND_BENCH_PROVIDER={OFFLINE} "
+            "runs on the labelled stand-in instead"
+        )
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise Misconfigured(f"{spec.key} holds characters that no key has; set it again")
+    return key
+
+
+def _timeout(environment: Mapping[str, str]) -> float:
+    said = environment.get("REFUND_BENCH_LLM_TIMEOUT_S", "") or "30"
+    try:
+        seconds = float(said)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 600:
+        raise Misconfigured(
+            f"REFUND_BENCH_LLM_TIMEOUT_S={said!r}: set seconds above 0, at most 600"
+        )
+    return seconds
+
+
+def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
+    said = environment.get(name, "") or choices[0]
+    if said not in choices:
+        raise Misconfigured(f"{name}={said!r}: set {' or '.join(choices)}")
+    return said
 
 
 def _rate(environment: Mapping[str, str]) -> float:
@@ -26,21 +144,3 @@ def _seed(environment: Mapping[str, str]) -> int:
         return int(said)
     except ValueError:
         raise Misconfigured(f"REFUND_BENCH_SEED={said!r}: set a whole number") from None
-
-
-def open_model(name: str, environment: Mapping[str, str]) -> Model:
-    """The model of that provider, configured from the environment.
-
-    Raises:
-        Misconfigured: no such provider, or one that cannot be used as configured.
-    """
-    if name == OFFLINE:
-        return OfflineRules(disagreement=_rate(environment), seed=_seed(environment))
-    if key := _NOT_BUILT.get(name):
-        raise Misconfigured(
-            f"provider {name!r} has no adapter in this build ({key} would not help yet); "
-            f"set REFUND_BENCH_PROVIDER={OFFLINE} to run on the labelled stand-in"
-        )
-    raise Misconfigured(
-        f"provider {name!r} is not known; set REFUND_BENCH_PROVIDER to {OFFLINE}, anthropic or openai"
-    )

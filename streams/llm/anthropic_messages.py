@@ -1,0 +1,172 @@
+"""Claude through the official SDK: `messages.create` with a JSON schema, no retries of its own.
+
+The SDK obeys a Retry-After without a cap, so retrying is the stage's. It raises `JSONDecodeError` on a
+200 that is not JSON, hands out a `str` for one that is HTML, and a message of Nones for another shape.
+"""
+
+from collections.abc import Sequence
+from json import JSONDecodeError
+from typing import Any
+
+from anthropic import (
+    APIConnectionError,
+    APIError,
+    APIResponseValidationError,
+    APIStatusError,
+    APITimeoutError,
+    AsyncAnthropic,
+    DefaultAioHttpClient,
+)
+from anthropic.types import Message
+
+from schemas.docket import Usage
+from streams.llm.catalogue import ModelFacts
+from streams.llm.port import Failure, ProviderDown
+from streams.llm.rendering import Rendered
+from streams.llm.wire import SIMULATED_HEADER, Access, Answer, Exchange, ToolCall, refusal
+
+_BREAKPOINT = {"cache_control": {"type": "ephemeral"}}
+_STOPPED: dict[str, tuple[Failure, str]] = {
+    "refusal": ("refused", "the model refused to answer"),
+    "max_tokens": ("truncated", "the reply was cut off; answer more briefly"),
+    "model_context_window_exceeded": ("too_long", "the conversation does not fit the model"),
+}
+
+
+class AnthropicMessages:
+    """See `wire.Transport`. `caching` sets the breakpoints behind what many calls share."""
+
+    def __init__(
+        self, access: Access, facts: ModelFacts, sampling: dict[str, Any], caching: bool
+    ) -> None:
+        self._access = access
+        self._facts = facts
+        self._sampling = sampling
+        self._caching = caching
+        self._client: AsyncAnthropic | None = None
+
+    async def send(self, rendered: Rendered, exchanges: Sequence[Exchange] = ()) -> Answer:
+        try:
+            raw = await self._connected().messages.with_raw_response.create(
+                **self._request(rendered, exchanges)
+            )
+            message = raw.parse()
+        except APIStatusError as error:
+            said = f"{error.type} {error.error_code} {error.api_message}"
+            after = error.response.headers.get("retry-after")
+            return refusal(error.status_code, said, self._access, after)
+        except APITimeoutError as error:
+            raise ProviderDown(f"no answer in {self._access.timeout_s:g} s") from error
+        except APIConnectionError as error:
+            raise ProviderDown(f"{self._access.base_url}: {error.__cause__ or error}") from error
+        except (APIResponseValidationError, APIError, JSONDecodeError) as error:
+            raise ProviderDown("the answer was not what the API promises") from error
+        return _answer(message, raw.headers.get(SIMULATED_HEADER) is not None)
+
+    async def check(self) -> None:
+        async with self._new_client() as client:
+            try:
+                await client.models.retrieve(self._access.model)
+            except APIStatusError as error:
+                refusal(error.status_code, str(error.api_message), self._access, None)
+            except (APIError, JSONDecodeError) as error:
+                raise ProviderDown(f"{self._access.base_url} cannot be reached") from error
+
+    async def aclose(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def _connected(self) -> AsyncAnthropic:
+        if self._client is None:
+            self._client = self._new_client()
+        return self._client
+
+    def _new_client(self) -> AsyncAnthropic:
+        return AsyncAnthropic(
+            api_key=self._access.key,
+            base_url=self._access.base_url,
+            max_retries=0,
+            timeout=self._access.timeout_s,
+            http_client=DefaultAioHttpClient(),
+        )
+
+    def _request(self, rendered: Rendered, exchanges: Sequence[Exchange]) -> dict[str, Any]:
+        system = {"type": "text", "text": rendered.system, **self._breakpoint(True)}
+        config: dict[str, Any] = {}
+        if rendered.schema is not None:
+            config["format"] = {"type": "json_schema", "schema": rendered.schema}
+        if self._facts.effort is not None:
+            config["effort"] = self._facts.effort
+        request: dict[str, Any] = {
+            "model": self._access.model,
+            "max_tokens": rendered.max_tokens,
+            "system": [system],
+            "messages": self._messages(rendered, exchanges),
+            **({"output_config": config} if config else {}),
+            **self._sampling,
+        }
+        if rendered.tools:
+            request["tools"] = [
+                {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "input_schema": {"type": "object", "properties": {}},
+                }
+                for tool in rendered.tools
+            ]
+        return request
+
+    def _messages(self, rendered: Rendered, exchanges: Sequence[Exchange]) -> list[dict[str, Any]]:
+        blocks = [
+            {"type": "text", "text": block.text, **self._breakpoint(block.cached)}
+            for block in rendered.blocks
+        ]
+        messages: list[dict[str, Any]] = [{"role": "user", "content": blocks}]
+        if rendered.correction is not None:
+            # An empty assistant turn is refused, and an empty reply is one of the things corrected.
+            said = (rendered.previous_reply or "").strip() or "(no answer)"
+            messages.append({"role": "assistant", "content": said})
+            messages.append({"role": "user", "content": rendered.correction})
+        for exchange in exchanges:
+            messages.append({"role": "assistant", "content": exchange.answer.echo})
+            results = [
+                {"type": "tool_result", "tool_use_id": call.id, "content": result}
+                for call, result in exchange.results
+            ]
+            messages.append({"role": "user", "content": results})
+        return messages
+
+    def _breakpoint(self, wanted: bool) -> dict[str, Any]:
+        return _BREAKPOINT if wanted and self._caching else {}
+
+
+def _answer(message: Message | str, simulated: bool) -> Answer:
+    """The SDK's message in our words.
+
+    Raises:
+        ProviderDown: a 200 that is no message at all.
+    """
+    if isinstance(message, str) or not isinstance(message.content, list):
+        raise ProviderDown("the answer was not what the API promises")
+    usage = message.usage
+    if usage is None or not isinstance(usage.input_tokens, int):
+        raise ProviderDown("the answer tells no usage")
+    read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
+    failure, problem = _STOPPED.get(message.stop_reason or "", (None, None))
+    calls = tuple(ToolCall(b.id, b.name) for b in message.content if b.type == "tool_use")
+    return Answer(
+        text="".join(block.text for block in message.content if block.type == "text"),
+        failure=failure,
+        problem=problem,
+        calls=() if failure else calls,
+        echo=[block.model_dump(exclude_none=True) for block in message.content],
+        usage=Usage(
+            input_tokens=usage.input_tokens + read + written,
+            cache_read_tokens=read,
+            cache_write_tokens=written,
+            output_tokens=usage.output_tokens or 0,
+        ),
+        request_id=message._request_id,
+        simulated=simulated,
+    )

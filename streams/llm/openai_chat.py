@@ -1,0 +1,195 @@
+"""GPT, Kimi and every server that speaks OpenAI's chat API, through the official SDK."""
+
+from collections.abc import Sequence
+from json import JSONDecodeError
+from typing import Any
+
+import orjson
+from openai import (
+    APIConnectionError,
+    APIError,
+    APIStatusError,
+    APITimeoutError,
+    AsyncOpenAI,
+    DefaultAioHttpClient,
+)
+from openai.types.chat import ChatCompletion
+
+from schemas.docket import Usage
+from streams.llm.catalogue import ModelFacts, Provider
+from streams.llm.port import Failure, Misconfigured, ProviderDown
+from streams.llm.rendering import Rendered
+from streams.llm.wire import SIMULATED_HEADER, Access, Answer, Exchange, ToolCall, refusal
+
+_STOPPED: dict[str, tuple[Failure, str]] = {
+    "content_filter": ("refused", "the model refused to answer"),
+    "length": ("truncated", "the reply was cut off; answer more briefly"),
+}
+
+
+class OpenAIChat:
+    """See `wire.Transport`. What the servers differ in comes from the catalogue."""
+
+    def __init__(
+        self, access: Access, facts: ModelFacts, sampling: dict[str, Any], provider: Provider
+    ) -> None:
+        self._access = access
+        self._facts = facts
+        self._sampling = sampling
+        self._provider = provider
+        self._client: AsyncOpenAI | None = None
+
+    async def send(self, rendered: Rendered, exchanges: Sequence[Exchange] = ()) -> Answer:
+        try:
+            raw = await self._connected().chat.completions.with_raw_response.create(
+                **self._request(rendered, exchanges)
+            )
+            completion = raw.parse()
+        except APIStatusError as error:
+            said = f"{error.type} {error.code} {error.message}"
+            return refusal(
+                error.status_code, said, self._access, error.response.headers.get("retry-after")
+            )
+        except APITimeoutError as error:
+            raise ProviderDown(f"no answer in {self._access.timeout_s:g} s") from error
+        except APIConnectionError as error:
+            raise ProviderDown(f"{self._access.base_url}: {error.__cause__ or error}") from error
+        except (APIError, JSONDecodeError) as error:
+            raise ProviderDown("the answer was not what the API promises") from error
+        answer = _answer(completion)
+        simulated = raw.headers.get(SIMULATED_HEADER) is not None
+        return Answer(
+            **{
+                **vars(answer),
+                "request_id": raw.headers.get("x-request-id"),
+                "simulated": simulated,
+            }
+        )
+
+    async def check(self) -> None:
+        """Servers of one's own need not know `GET /models/<name>`; their list must then name it."""
+        async with self._new_client() as client:
+            try:
+                known = [model.id async for model in client.models.list()]
+            except APIStatusError as error:
+                if error.status_code in (404, 405):
+                    return
+                refusal(error.status_code, str(error.code), self._access, None)
+            except (APIError, JSONDecodeError, AttributeError, TypeError) as error:
+                raise ProviderDown(f"{self._access.base_url} cannot be reached") from error
+            else:
+                if self._access.model not in known:
+                    raise Misconfigured(
+                        f"{self._access.provider} at {self._access.base_url} has no model "
+                        f"{self._access.model!r}; name another"
+                    )
+
+    async def aclose(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def _connected(self) -> AsyncOpenAI:
+        if self._client is None:
+            self._client = self._new_client()
+        return self._client
+
+    def _new_client(self) -> AsyncOpenAI:
+        return AsyncOpenAI(
+            api_key=self._access.key or "none",
+            base_url=self._access.base_url,
+            max_retries=0,
+            timeout=self._access.timeout_s,
+            http_client=DefaultAioHttpClient(),
+        )
+
+    def _request(self, rendered: Rendered, exchanges: Sequence[Exchange]) -> dict[str, Any]:
+        request: dict[str, Any] = {
+            "model": self._access.model,
+            "messages": self._messages(rendered, exchanges),
+            self._provider.max_tokens_field: rendered.max_tokens,
+            **self._sampling,
+        }
+        if self._facts.effort is not None:
+            request["reasoning_effort"] = self._facts.effort
+        if rendered.schema is not None and self._provider.answer_format == "json_schema":
+            request["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "strict": True, "schema": rendered.schema},
+            }
+        elif rendered.schema is not None and self._provider.answer_format == "json_object":
+            request["response_format"] = {"type": "json_object"}
+        if rendered.tools:
+            request["tools"] = [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": tool.name,
+                        "description": tool.description,
+                        "parameters": {"type": "object", "properties": {}},
+                    },
+                }
+                for tool in rendered.tools
+            ]
+        return request
+
+    def _messages(self, rendered: Rendered, exchanges: Sequence[Exchange]) -> list[dict[str, Any]]:
+        system = rendered.system
+        if rendered.schema is not None and self._provider.answer_format != "json_schema":
+            system += f"\n\n# Schema of the answer\n{orjson.dumps(rendered.schema).decode()}"
+        messages: list[dict[str, Any]] = [
+            {"role": "system", "content": system},
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": block.text} for block in rendered.blocks],
+            },
+        ]
+        if rendered.correction is not None:
+            messages.append({"role": "assistant", "content": rendered.previous_reply or ""})
+            messages.append({"role": "user", "content": rendered.correction})
+        for exchange in exchanges:
+            messages.append(exchange.answer.echo)
+            messages += [
+                {"role": "tool", "tool_call_id": call.id, "content": result}
+                for call, result in exchange.results
+            ]
+        return messages
+
+
+def _answer(completion: ChatCompletion | str) -> Answer:
+    """The SDK's completion in our words.
+
+    Raises:
+        ProviderDown: a 200 that is no completion at all.
+    """
+    choice = next(iter(getattr(completion, "choices", None) or ()), None)
+    usage = getattr(completion, "usage", None)
+    message = getattr(choice, "message", None)
+    if (
+        choice is None
+        or message is None
+        or usage is None
+        or not isinstance(usage.prompt_tokens, int)
+    ):
+        raise ProviderDown("the answer was not what the API promises")
+    failure, problem = _STOPPED.get(choice.finish_reason or "", (None, None))
+    if message.refusal:
+        failure, problem = "refused", "the model refused to answer"
+    calls = tuple(
+        ToolCall(call.id, call.function.name)
+        for call in message.tool_calls or ()
+        if call.type == "function"
+    )
+    details = usage.prompt_tokens_details
+    return Answer(
+        text=message.content or "",
+        failure=failure,
+        problem=problem,
+        calls=() if failure else calls,
+        echo=message.model_dump(exclude_none=True),
+        usage=Usage(
+            input_tokens=usage.prompt_tokens,
+            cache_read_tokens=(details.cached_tokens or 0) if details else 0,
+            output_tokens=usage.completion_tokens or 0,
+        ),
+    )
