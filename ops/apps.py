@@ -6,9 +6,11 @@ from pathlib import Path
 
 from ops.logs import set_up_logging
 from schemas.topics import DEAD_LETTERS
+from streams.llm.registry import check_models
 from topologies import clients
 from topologies.async_stage import AsyncStage, AsyncWorker
 from topologies.dead_letters import DeadLetterBox, record_key
+from topologies.models import models
 from topologies.settings import Settings
 
 log = logging.getLogger("refund_bench.app")
@@ -17,6 +19,8 @@ KEYED = ("intake", "tally", "settlement", "allowance", "ledger")
 """Stateful stages on Quix: one process each, since Quix wants the main thread."""
 NETWORK = ("extraction", "judge", "payout", "letters", "delivery")
 """Stages on the async stage; a judge is one per seat."""
+ASK_MODELS = ("extraction", "judge", "letters", "network")
+"""Those that need a model: key and model name are checked before they start."""
 ALL = (*KEYED, *NETWORK, "network", "timer", "sink")
 
 
@@ -25,6 +29,7 @@ def run_app(name: str, seat: int | None = None, state_dir: Path | None = None) -
 
     Raises:
         topologies.settings.SettingsError: a setting is missing.
+        streams.llm.port.Misconfigured: a model's key or name is wrong.
         topologies.quix_app.InputSetChanged: a topic is missing or an input set has changed.
         SystemExit: an async app that cannot go on.
     """
@@ -43,7 +48,11 @@ def run_app(name: str, seat: int | None = None, state_dir: Path | None = None) -
         return TimerApp(DeadLetterBox(settings.installation_key)).run()
     if name == "sink":
         return _run_sink(settings)
-    AsyncWorker(network_stages(name, settings, seat)).run()
+    stages = network_stages(name, settings, seat)
+    if name in ASK_MODELS:
+        for doubt in check_models(models(settings, seat=seat)):
+            log.warning("a model could not be asked at the start", extra={"model": doubt})
+    AsyncWorker(stages).run()
     return 0
 
 

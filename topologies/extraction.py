@@ -14,7 +14,8 @@ from streams.llm.port import Misconfigured, Overloaded, ProviderDown
 from streams.policies.loader import PackRegistry
 from streams.tally import Subject
 from topologies.async_stage import AsyncStage, Message, StageSettings
-from topologies.network_stage import default_model, network_stage, now
+from topologies.models import default_model
+from topologies.network_stage import network_stage, now
 from topologies.settings import Settings
 
 

@@ -7,7 +7,8 @@ from schemas.topics import GRIEVANCES, RULINGS
 from streams.emit import Emit, emit
 from streams.judging import abstain, judge
 from topologies.async_stage import AsyncStage, Message, StageSettings
-from topologies.network_stage import network_stage, now, seat_model
+from topologies.models import seat_model
+from topologies.network_stage import network_stage, now
 from topologies.settings import Settings
 
 CALL_DEADLINE_S = 45.0

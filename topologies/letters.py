@@ -5,7 +5,8 @@ from schemas.topics import LETTER_REQUESTS, LETTERS
 from streams.emit import Emit, emit
 from streams.letters import from_template, write
 from topologies.async_stage import AsyncStage, Message, StageSettings
-from topologies.network_stage import default_model, network_stage, now
+from topologies.models import default_model
+from topologies.network_stage import network_stage, now
 from topologies.settings import Settings
 
 

@@ -1,23 +1,19 @@
 """How the stages that wait on a network are wired: an event in, a call, events out, on the async stage."""
 
 import logging
-import os
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from typing import TypeVar
 
 from schemas.base import Model
-from schemas.pack import Seat
 from schemas.topics import DEAD_LETTERS, Topic
 from schemas.trace import trace_of
 from streams.emit import Emit
 from streams.llm.port import Misconfigured, Overloaded, ProviderDown
-from streams.llm.port import Model as LanguageModel
-from streams.llm.registry import open_model
 from topologies.async_stage import AsyncStage, Message, Output, RetryLater, StageSettings
 from topologies.async_stage import ProviderDown as StageProviderDown
 from topologies.dead_letters import DeadLetterBox, describe, record_key
-from topologies.settings import Settings, SettingsError
+from topologies.settings import Settings
 
 E = TypeVar("E", bound=Model)
 log = logging.getLogger("refund_bench.network")
@@ -93,33 +89,3 @@ def network_stage(
         dead_letter=dead_letter,
         key_order=(lambda message: message.key or b"") if in_order else None,
     )
-
-
-def default_model(settings: Settings) -> LanguageModel:
-    """The model of stages that have no seat: extraction and letters.
-
-    Raises:
-        SettingsError: no provider was chosen; a stand-in is never chosen silently.
-        streams.llm.port.Misconfigured: the provider lacks something it needs.
-    """
-    return _opened(settings, "default", "default", {})
-
-
-def seat_model(settings: Settings, seat: Seat) -> LanguageModel:
-    """The model of a seat of the bench.
-
-    Raises:
-        SettingsError, Misconfigured: as `default_model`.
-    """
-    return _opened(settings, seat.provider, seat.model, seat.sampling)
-
-
-def _opened(
-    settings: Settings, provider: str, model: str, sampling: Mapping[str, float]
-) -> LanguageModel:
-    if provider == "default" and not settings.provider:
-        raise SettingsError(
-            "REFUND_BENCH_PROVIDER is not set; choose anthropic, openai, or offline-rules (a labelled stand-in)"
-        )
-    chosen = settings.provider if provider == "default" else provider
-    return open_model(chosen, os.environ, model, sampling)

@@ -1,5 +1,6 @@
 """The whole of Refund Bench on one machine: Apache Kafka, the ClickHouse engine, the gateway, every app."""
 
+import os
 import secrets
 import sys
 from collections.abc import Callable, Mapping
@@ -14,6 +15,9 @@ from ops.local.ports import free_port
 from ops.local.supervisor import Process, Status, Supervisor
 from sinks.connection import address_from, connect
 from sinks.migrate import migrate
+from streams.llm.registry import check_models
+from topologies.models import models
+from topologies.settings import Settings
 from topologies.topic_admin import create_topics
 
 APPS = ("intake", "tally", "settlement", "allowance", "ledger", "timer", "network", "sink")
@@ -73,9 +77,11 @@ class LocalStack:
 
         Raises:
             ops.local.errors.DependencyMissing: Java or Maven is not there; says the ways out.
+            streams.llm.port.Misconfigured: a model's key or name is wrong.
             StartFailed: something did not come up; says where its log is.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._check_models(on_step)
         try:
             on_step("Apache Kafka, the ClickHouse engine and the payment gateway")
             self._run(self._services())
@@ -114,6 +120,13 @@ class LocalStack:
         supervisor = Supervisor(processes, self.folder)
         self._supervisors.append(supervisor)
         supervisor.start()
+
+    def _check_models(self, on_step: Callable[[str], None]) -> None:
+        """Before anything is started: a wrong key should not look like a process that keeps dying."""
+        environment = {**os.environ, **self.environment}
+        asked = models(Settings.from_environment(environment), environment)
+        for doubt in check_models(asked):
+            on_step(f"although {doubt}")
 
     def _services(self) -> list[Process]:
         kafka = self.kafka

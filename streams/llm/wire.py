@@ -68,12 +68,12 @@ class Transport(Protocol):
 
 @dataclass(frozen=True)
 class Access:
-    """How a provider is reached. `named` is what an error may say of it: never the key."""
+    """How a provider is reached. The key is in no repr: those end up in logs."""
 
     provider: str
     model: str
     base_url: str
-    key: str
+    key: str = field(repr=False)
     key_setting: str
     timeout_s: float
     is_real: bool

@@ -1,0 +1,73 @@
+"""What a model says, read as one draft or told as a fault."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from streams.llm.parsing import parse, parse_letter
+from streams.llm.port import ExtractionDraft, RulingDraft
+
+RULING = '{"ruling": "UPHELD", "confidence": 0.9, "citations": ["delivered_at"], "reason": "r"}'
+OTHER = '{"ruling": "REJECTED", "confidence": 0.9, "citations": ["delivered_at"], "reason": "r"}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        RULING,
+        f"```json\n{RULING}\n```",
+        f"Here is my ruling:\n\n{RULING}\n\nLet me know.",
+        f"{RULING}\n{RULING}",
+        f"{{not json}} {RULING}",
+    ],
+    ids=["bare", "fenced", "prose around", "said twice", "a brace before"],
+)
+def test_the_one_object_is_found(text: str) -> None:
+    parsed = parse(text, RulingDraft)
+    assert parsed.draft is not None
+    assert parsed.draft.ruling == "UPHELD"
+    assert parsed.failure is None
+
+
+@pytest.mark.parametrize(
+    ("text", "failure", "named"),
+    [
+        ("", "empty", "empty"),
+        (" \n", "empty", "empty"),
+        ("UPHELD, I think.", "not_json", "no JSON object"),
+        ("[1, 2]", "not_json", "no JSON object"),
+        ('{"ruling": "UPHELD", "confidence": 0.9', "not_json", "no JSON object"),
+        (f"{RULING} or rather {OTHER}", "several", "2 JSON objects"),
+        (RULING.replace("0.9", "7"), "schema", "confidence"),
+        (RULING.replace("0.9", "-0.1"), "schema", "confidence"),
+        (RULING.replace("0.9", "NaN"), "schema", "confidence"),
+        (RULING.replace("0.9", "null"), "schema", "confidence"),
+        (RULING.replace("UPHELD", "PARTLY"), "schema", "ruling"),
+        ("{}", "schema", "ruling"),
+    ],
+)
+def test_anything_else_is_named(text: str, failure: str, named: str) -> None:
+    parsed = parse(text, RulingDraft)
+    assert parsed.draft is None
+    assert parsed.failure == failure
+    assert named in (parsed.problem or "")
+
+
+def test_a_fault_names_the_field_and_not_the_words() -> None:
+    parsed = parse(
+        '{"grievances": [{"category": "X", "text": 7, "quote": "my secret"}]}', ExtractionDraft
+    )
+    assert "grievances.0.text" in (parsed.problem or "")
+    assert "secret" not in (parsed.problem or "")
+
+
+@given(st.text())
+def test_no_text_makes_it_raise(text: str) -> None:
+    assert (parse(text, RulingDraft).draft is None) == (
+        parse(text, RulingDraft).failure is not None
+    )
+    assert (parse_letter(text).draft is None) == (not text.strip())
+
+
+def test_deep_nesting_is_a_fault_not_a_crash() -> None:
+    assert parse('{"a":' * 100_000, RulingDraft).failure == "not_json"
