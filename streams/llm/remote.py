@@ -1,6 +1,6 @@
 """A model behind the port that answers over a network: ask, read, price."""
 
-import time
+import asyncio
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -56,7 +56,8 @@ class RemoteModel:
         await self._transport.aclose()
 
     async def _ask(self, rendered: Rendered, exchanges: list[Exchange] | None = None) -> Answer:
-        begun = time.monotonic()
+        clock = asyncio.get_running_loop().time
+        begun = clock()
         answer = await self._transport.send(rendered, exchanges or ())
         tokens = answer.usage
         usage = tokens.model_copy(
@@ -65,7 +66,7 @@ class RemoteModel:
                 "re_asks": int(rendered.correction is not None and not exchanges),
                 "tool_turns": int(bool(answer.calls)),
                 "cost_micros": self._facts.cost_micros(tokens),
-                "latency_ms": round((time.monotonic() - begun) * 1000),
+                "latency_ms": round((clock() - begun) * 1000),
             }
         )
         return replace(answer, usage=usage)
