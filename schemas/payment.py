@@ -18,6 +18,8 @@ class Payment(DisputeEvent):
     gateway: Id
     gateway_ref: str | None = None
     refusal: str | None = None
+    moved_at: UtcDatetime | None = None
+    """When the money moved, by the gateway's clock."""
     found_before_call: bool = False
     """True when the look-up found the refund, so that no call was made."""
     attempts: int = 0

@@ -64,6 +64,8 @@ class Proposal(DisputeEvent):
     authorised_by: str = "rule"
     """`rule`, or `person:<reviewer>` for a review."""
     review_id: Id | None = None
+    charge: Id | None = None
+    """What the gateway calls the payment that is refunded, where the evidence says so."""
     filed_at: UtcDatetime
     received_at: UtcDatetime
     usage: Usage = Usage()
@@ -85,9 +87,13 @@ class Decision(DisputeEvent):
     tier: Tier = 1
     authorised_by: str = "rule"
     review_id: Id | None = None
+    charge: Id | None = None
+    """What the gateway calls the payment that is refunded, where the evidence says so."""
     filed_at: UtcDatetime
     received_at: UtcDatetime
     usage: Usage = Usage()
     proposal_hash: str | None = None
     """Of the proposal's bytes: proposals are keyed by customer, so they are in no dispute's chain, and the
     decision, which is, vouches for its own."""
+    seal: str | None = None
+    """Proves that this installation's allowance made it (`streams/sealing.py`); without it nothing is paid."""

@@ -9,6 +9,7 @@ from schemas.topics import DECISIONS
 from streams.emit import Emit, emit
 from streams.policies.loader import PackRegistry
 from streams.pricing.allowance import apply_allowance
+from streams.sealing import DecisionSeal
 
 STAGE = "allowance"
 
@@ -36,8 +37,9 @@ Step = tuple[CustomerState | None, list[Emit]]
 class Allowance:
     """The decision of the allowance; holds no state of its own."""
 
-    def __init__(self, registry: PackRegistry) -> None:
+    def __init__(self, registry: PackRegistry, seal: DecisionSeal) -> None:
         self._registry = registry
+        self._seal = seal
 
     def on_proposal(self, state: CustomerState, proposal: Proposal, now: datetime) -> Step:
         """Turn a proposal into a decision. A person's proposal passes through.
@@ -106,6 +108,7 @@ class Allowance:
             tier=proposal.tier,
             authorised_by=proposal.authorised_by,
             review_id=proposal.review_id,
+            charge=proposal.charge,
             filed_at=proposal.filed_at,
             received_at=proposal.received_at,
             usage=proposal.usage,
@@ -118,4 +121,6 @@ class Allowance:
         )
         decided = {key: at for key, at in state.decided.items() if at > horizon}
         decided[proposal.proposal_id] = now
-        return CustomerState(authorised=recent, decided=decided), [emit(DECISIONS, decision)]
+        return CustomerState(authorised=recent, decided=decided), [
+            emit(DECISIONS, self._seal.sealed(decision))
+        ]

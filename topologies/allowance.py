@@ -4,6 +4,7 @@ from schemas.settlement import Proposal
 from schemas.topics import DECISIONS, PROPOSALS
 from streams import allowance
 from streams.allowance import Allowance, CustomerState
+from streams.sealing import DecisionSeal
 from topologies.dead_letters import DeadLetterBox
 from topologies.keyed_stage import KeyedStage, Record, Source
 from topologies.settings import Settings
@@ -11,7 +12,7 @@ from topologies.settings import Settings
 
 def stage(settings: Settings) -> KeyedStage[CustomerState]:
     """The allowance app."""
-    decide = Allowance(settings.packs())
+    decide = Allowance(settings.packs(), DecisionSeal(settings.installation_key))
 
     def on_proposal(state: CustomerState | None, record: Record) -> allowance.Step:
         return decide.on_proposal(state or CustomerState(), record.event, record.at)

@@ -34,6 +34,7 @@ from schemas.verdict import Verdict
 from streams import ledger
 from streams.ledger_account import LedgerState
 from streams.ledger_chain import Step, on_operation
+from streams.sealing import DecisionSeal
 from topologies.dead_letters import DeadLetterBox
 from topologies.keyed_stage import KeyedStage, Record, Source
 from topologies.settings import Settings
@@ -55,6 +56,8 @@ INPUTS: tuple[tuple[Topic, type[Model]], ...] = (
 def stage(settings: Settings) -> KeyedStage[LedgerState]:
     """The ledger app."""
 
+    read_decision = DecisionSeal(settings.installation_key).read
+
     def on_event(state: LedgerState | None, record: Record) -> Step:
         return ledger.on_event(
             state or LedgerState(), record.event, record.value, record.place, record.at
@@ -70,7 +73,12 @@ def stage(settings: Settings) -> KeyedStage[LedgerState]:
         LedgerState,
         (
             *(
-                Source(topic, event.from_bytes, lambda e: e.settles_under, on_event)
+                Source(
+                    topic,
+                    read_decision if topic is DECISIONS else event.from_bytes,
+                    lambda e: e.settles_under,
+                    on_event,
+                )
                 for topic, event in INPUTS
             ),
             Source(OPERATIONS, Operation.from_bytes, lambda e: e.subject, take_operation),

@@ -8,7 +8,6 @@ from schemas.base import Model
 from schemas.docket import Docket
 from schemas.payment import Payment
 from schemas.review import Review
-from schemas.settlement import Decision
 from schemas.timer import Deadline
 from schemas.topics import (
     DEADLINES,
@@ -25,6 +24,7 @@ from schemas.topics import (
 from schemas.verdict import Verdict
 from streams import settlement
 from streams.order_book import OrderBook
+from streams.sealing import DecisionSeal
 from streams.settlement import Settlement
 from topologies.dead_letters import DeadLetterBox
 from topologies.keyed_stage import KeyedStage, Record, Source
@@ -37,14 +37,14 @@ def stage(settings: Settings) -> KeyedStage[OrderBook]:
 
     def source(
         topic: Topic,
-        event: type[Model],
+        read: Callable[[bytes], Model],
         step: Callable[[OrderBook, Any, datetime], settlement.Step],
     ) -> Source[OrderBook]:
         def take(book: OrderBook | None, record: Record) -> settlement.Step:
             after, emits = step(book or OrderBook(), record.event, record.at)
             return (book if after == OrderBook() and book is None else after), emits
 
-        return Source(topic, event.from_bytes, lambda e: e.settles_under, take)
+        return Source(topic, read, lambda e: e.settles_under, take)
 
     def on_deadline(book: OrderBook | None, record: Record) -> settlement.Step:
         if book is None or record.event.stage != settlement.STAGE:
@@ -55,11 +55,11 @@ def stage(settings: Settings) -> KeyedStage[OrderBook]:
         settlement.STAGE,
         OrderBook,
         (
-            source(DOCKETS, Docket, decide.on_docket),
-            source(VERDICTS, Verdict, decide.on_verdict),
-            source(REVIEWS, Review, decide.on_review),
-            source(DECISIONS, Decision, decide.on_decision),
-            source(PAYMENTS, Payment, decide.on_payment),
+            source(DOCKETS, Docket.from_bytes, decide.on_docket),
+            source(VERDICTS, Verdict.from_bytes, decide.on_verdict),
+            source(REVIEWS, Review.from_bytes, decide.on_review),
+            source(DECISIONS, DecisionSeal(settings.installation_key).read, decide.on_decision),
+            source(PAYMENTS, Payment.from_bytes, decide.on_payment),
             Source(DEADLINES, Deadline.from_bytes, lambda d: d.waiting_key, on_deadline),
         ),
         (PROPOSALS, LETTER_REQUESTS, TIMERS),

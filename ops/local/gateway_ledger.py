@@ -63,7 +63,7 @@ class RefundLedger:
             OtherBody: the key came before with something else.
         """
         now = datetime.now(UTC)
-        body = json.dumps(request.model_dump(mode="json"), sort_keys=True)
+        body = json.dumps(request.model_dump(mode="json", exclude_none=True), sort_keys=True)
         self._db.execute("BEGIN IMMEDIATE")
         try:
             if forget_after_s is not None:

@@ -22,7 +22,8 @@ class RefundRequest(Model):
     amount_minor: Annotated[Minor, Field(gt=0)]
     currency: CurrencyCode
     order_id: Id
-    """The charge that is refunded."""
+    charge: Id | None = None
+    """What the gateway calls the payment that is refunded, where the evidence says so."""
     account: Id
     """The customer."""
     simulated: bool

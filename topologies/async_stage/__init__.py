@@ -25,7 +25,8 @@ What it guarantees. The test behind each line is in `tests/GUARANTEES.md`.
 6.  `RetryLater` backs off with full jitter, obeys Retry-After up to a cap, and ends at the deadline
     with `on_exhausted`'s answer or a dead letter, once, however a timeout and a result race.
 7.  `ProviderDown`, or many failures in a row, pauses the stage; a probe a second finds out when the
-    provider is back. The pause counts against no deadline and makes no dead letter.
+    provider is back. The pause counts against no deadline and makes no dead letter. `Hold` does the
+    same to one message, without a slot and without an attempt, until it is released.
 8.  What cannot be handled (a handler's crash, nonsense returned, an output the broker does not take)
     becomes a dead letter with its origin and error in the same transaction; the rest goes on.
 9.  Nothing is written for a partition that is another's: commits carry a checked snapshot of the
@@ -47,6 +48,7 @@ from topologies.async_stage.circuit_breaker import BreakerState
 from topologies.async_stage.errors import (
     DeadLetter,
     DeadlineExceeded,
+    Hold,
     OutputTooLarge,
     ProviderDown,
     RetryLater,
@@ -62,6 +64,7 @@ __all__ = [
     "BreakerState",
     "DeadLetter",
     "DeadlineExceeded",
+    "Hold",
     "Message",
     "Output",
     "OutputTooLarge",

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from topologies.async_stage.circuit_breaker import CircuitBreaker
 from topologies.async_stage.endings import Endings
 from topologies.async_stage.entry import Entry, Result
-from topologies.async_stage.errors import ProviderDown, RetryLater
+from topologies.async_stage.errors import Hold, ProviderDown, RetryLater
 from topologies.async_stage.key_order import KeyOrder
 from topologies.async_stage.message import Message, Output, checked
 from topologies.async_stage.metrics import BusyMeter, StageMetrics
@@ -61,6 +61,7 @@ class CallRunner:
         self._fresh: deque[Entry] = deque()
         self._due: deque[Entry] = deque()
         self._backoff: dict[Entry, asyncio.TimerHandle] = {}
+        self._held: dict[Entry, float] = {}
         self._running: set[Entry] = set()
         self._exhausting: set[Entry] = set()
         self._probe_timer: asyncio.TimerHandle | None = None
@@ -88,7 +89,7 @@ class CallRunner:
     @property
     def waiting(self) -> int:
         """Messages that could not."""
-        return len(self._backoff) + self._order.blocked
+        return len(self._backoff) + len(self._held) + self._order.blocked
 
     # What it asks for, through call_soon_threadsafe.
 
@@ -104,7 +105,7 @@ class CallRunner:
         """These partitions are leaving: begin no more of their calls."""
         gone = set(partitions)
         self._order.forget(gone)
-        for entry in [*self._fresh, *self._due, *self._backoff]:
+        for entry in [*self._fresh, *self._due, *self._backoff, *self._held]:
             if entry.partition in gone:
                 self._drop(entry)
         self._fresh = deque(entry for entry in self._fresh if not entry.dropped)
@@ -148,6 +149,7 @@ class CallRunner:
         self._metrics.in_flight = len(self._running)
         self._metrics.queued = len(self._fresh)
         self._metrics.waiting_on_retry = len(self._backoff) + len(self._due)
+        self._metrics.held = len(self._held)
         self._metrics.waiting_on_order = self._order.blocked
         self._metrics.breaker_state = int(self._breaker.state)
 
@@ -195,10 +197,13 @@ class CallRunner:
 
     async def _attempt(self, entry: Entry, started_at: float, timeout_s: float) -> None:
         failure: RetryLater | None = None
+        hold: Hold | None = None
         outputs: list[Output] = []
         try:
             async with asyncio.timeout(timeout_s):
                 outputs = checked(await self._handler(entry.message))
+        except Hold as error:
+            hold = error
         except RetryLater as error:
             failure = error
         except TimeoutError:
@@ -212,7 +217,9 @@ class CallRunner:
             return
         now = self._clock()
         entry.task = None
-        if failure is not None:
+        if hold is not None:
+            self._hold(entry, hold, now)
+        elif failure is not None:
             self._back_off(entry, failure, now)
         else:
             if self._breaker.succeeded(started_at, now):
@@ -242,6 +249,20 @@ class CallRunner:
 
     def _is_due(self, entry: Entry) -> None:
         del self._backoff[entry]
+        self._due.append(entry)
+        self._pump()
+
+    def _hold(self, entry: Entry, hold: Hold, now: float) -> None:
+        """Put it aside until it is released; its deadline stands still."""
+        self._held[entry] = self._breaker.active(now)
+        hold.released.add_done_callback(lambda _: self._released(entry))
+        self._deliver(None)
+
+    def _released(self, entry: Entry) -> None:
+        held_since = self._held.pop(entry, None)
+        if held_since is None:
+            return  # dropped meanwhile
+        entry.deadline_at += self._breaker.active(self._clock()) - held_since
         self._due.append(entry)
         self._pump()
 
@@ -283,6 +304,7 @@ class CallRunner:
             entry.task.cancel()
         self._ended(entry, self._clock())
         self._exhausting.discard(entry)
+        self._held.pop(entry, None)
         timer = self._backoff.pop(entry, None)
         if timer is not None:
             timer.cancel()

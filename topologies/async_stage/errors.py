@@ -1,5 +1,7 @@
 """What a handler may raise, and what ends a stage."""
 
+import asyncio
+
 
 class RetryLater(Exception):
     """The call may succeed later: release the slot, back off, call again until the deadline."""
@@ -15,6 +17,15 @@ class ProviderDown(RetryLater):
 
     def __init__(self, reason: str = "provider_down", after_s: float | None = None) -> None:
         super().__init__(reason, after_s)
+
+
+class Hold(Exception):
+    """Not now, by somebody's order: release the slot and call again when `released` is done. Neither an
+    attempt nor a failure, and no deadline runs meanwhile."""
+
+    def __init__(self, reason: str, released: asyncio.Future[None]) -> None:
+        super().__init__(reason)
+        self.released = released
 
 
 class DeadLetter(Exception):

@@ -24,6 +24,7 @@ TABLE: Final = (
     Metric("in_flight", "calls", "calls running now"),
     Metric("queued", "messages", "messages at hand whose first call has not begun"),
     Metric("waiting_on_retry", "messages", "messages in backoff, holding no slot"),
+    Metric("held", "messages", "messages that their handler holds until it releases them; they use no slot"),
     Metric("waiting_on_order", "messages", "messages behind another one of their key"),
     Metric("oldest_in_flight_s", "seconds", "age of the oldest unfinished message since its first call"),
     Metric("span", "offsets", "from the lowest unfinished offset to the newest admitted", "partition"),
@@ -62,6 +63,7 @@ class StageMetrics:
     in_flight: int = 0
     queued: int = 0
     waiting_on_retry: int = 0
+    held: int = 0
     waiting_on_order: int = 0
     oldest_in_flight_s: float = 0.0
     span: dict[str, float] = field(default_factory=dict)

@@ -16,11 +16,13 @@ from schemas.timer import Deadline, Timer
 from schemas.verdict import Verdict, Votes
 from streams.emit import Emit
 from streams.policies.loader import PackRegistry
+from streams.sealing import DecisionSeal
 
 NOW = datetime(2026, 9, 18, 17, 0, tzinfo=UTC)
 PACKS = PackRegistry.load()
 FOOD = PACKS.latest("food-delivery")
 BANK = PACKS.latest("bank-disputes-ng")
+SEAL = DecisionSeal(b"a test's installation key")
 ORDER, CUSTOMER, DISPUTE = "order-1", "customer-1", "d-1"
 
 

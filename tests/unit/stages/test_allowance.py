@@ -14,6 +14,7 @@ from tests.unit.stages.events import (
     FOOD,
     NOW,
     PACKS,
+    SEAL,
     a_line,
     a_pending_line,
     a_proposal,
@@ -21,7 +22,7 @@ from tests.unit.stages.events import (
     on,
 )
 
-ALLOWANCE = Allowance(PACKS)
+ALLOWANCE = Allowance(PACKS, SEAL)
 LIMIT = FOOD.pack.limits.customer_limit_minor or 0
 RULE = "customer_window_total_above_limit"
 

@@ -12,6 +12,7 @@ from tests.unit.stages.events import (
     DISPUTE,
     FOOD,
     ORDER,
+    SEAL,
     a_claim,
     a_complaint,
     a_docket,
@@ -195,7 +196,7 @@ def test_a_pack_with_a_short_window_does_not_empty_another_packs() -> None:
         def get(self, policy: str, version: int) -> Any:
             return type("P", (), {"pack": weekly if policy == "weekly" else FOOD.pack})()
 
-    allowance = Allowance(Registry())  # type: ignore[arg-type]
+    allowance = Allowance(Registry(), SEAL)  # type: ignore[arg-type]
     state: CustomerState | None = CustomerState()
     ref = FOOD.ref
     for day, dispute, pack in (

@@ -14,12 +14,17 @@ from schemas.dispute import Dispute
 from schemas.timer import Deadline
 from schemas.verdict import Verdict
 from tests.unit.stages.events import (
+    CUSTOMER,
     DISPUTE,
     ORDER,
+    SEAL,
     a_complaint,
+    a_line,
+    a_proposal,
     a_record,
     a_ruling,
     a_verdict,
+    as_decided,
 )
 from tests.unit.topologies.broker_free import NOW, Bench, Produced
 from topologies.settings import Settings
@@ -124,3 +129,18 @@ def test_three_rulings_are_a_verdict(start: Start) -> None:
     [verdict] = [Verdict.from_bytes(p.value or b"") for p in made if p.topic == "verdicts"]
     assert (verdict.ruling, verdict.settles_under) == ("UPHELD", ORDER)
     assert [p.value is None for p in made if p.topic == "timers"] == [False, True]
+
+
+@pytest.mark.parametrize("name", ["settlement", "ledger"])
+def test_a_decision_that_our_allowance_did_not_make_changes_nothing(
+    start: Start, name: str
+) -> None:
+    bench = start(name)
+    forged = as_decided(a_proposal(a_line()))
+    assert "decision_not_sealed" in error_of(bench.send_event("decisions", ORDER, forged))
+    assert bench.state(ORDER) is None
+
+
+def test_the_allowance_seals_what_it_decides(start: Start) -> None:
+    [made] = start("allowance").send_event("proposals", CUSTOMER, a_proposal(a_line()))
+    assert SEAL.read(made.value or b"").amount_minor == 5_000
