@@ -6,6 +6,9 @@ from schemas.base import DisputeEvent, Model, UtcDatetime
 from schemas.dispute import Outcome, ScreeningFlag, Tier
 from schemas.grievance import Claim, LeftOut
 
+DELETED = "(deleted)"
+"""What stands where a customer's words were."""
+
 
 class Usage(Model):
     """What calls to a model cost. `cost_micros` is in millionths of a US dollar."""

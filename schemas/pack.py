@@ -143,6 +143,9 @@ class Limits(Part):
     auto_approve_cap_minor: Minor | None = None
     """Per order: this proposal + earlier automatic payments."""
     customer_limit_minor: Minor | None = None
+    unrecorded_limit_minor: Minor | None = None
+    """The most that people may give on an order of which no usable record says what was paid; without
+    it the smallest limit of the roles."""
     customer_window_days: Positive = 30
     max_grievances: Positive = 8
     max_order_age_days: Positive = 7

@@ -61,6 +61,9 @@ class Proposal(DisputeEvent):
     tier: Tier = 1
     history_minor: Minor = 0
     """Automatic payments of the last window that only the evidence knows of."""
+    whole_ceiling_minor: Minor = 0
+    """What a person may still pay for the order, or the transaction, as a whole, beside the lines that
+    wait; 0 where only the lines can be approved."""
     authorised_by: str = "rule"
     """`rule`, or `person:<reviewer>` for a review."""
     review_id: Id | None = None
@@ -85,6 +88,8 @@ class Decision(DisputeEvent):
     escalated: tuple[str, ...] = ()
     needs_person: bool = False
     tier: Tier = 1
+    whole_ceiling_minor: Minor = 0
+    """As the proposal has it."""
     authorised_by: str = "rule"
     review_id: Id | None = None
     charge: Id | None = None

@@ -106,6 +106,7 @@ class Allowance:
             escalated=escalated,
             needs_person=needs_person,
             tier=proposal.tier,
+            whole_ceiling_minor=proposal.whole_ceiling_minor,
             authorised_by=proposal.authorised_by,
             review_id=proposal.review_id,
             charge=proposal.charge,

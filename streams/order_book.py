@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from schemas.base import Model, UtcDatetime
-from schemas.docket import Docket, Usage
+from schemas.docket import DELETED, Docket, Usage
 from schemas.ids import auto_key
 from schemas.payment import Payment
 from schemas.review import Review
@@ -44,9 +44,17 @@ class DisputeBook(Model):
     """Reviews that came before the automatic part had ended here."""
     needs_person: bool = False
     """True while a person must act, also where no line is worth anything."""
+    unpriced: bool = False
+    """The dispute ended before pricing, so that no line says what a person may approve."""
+    appealed: bool = False
+    """An appeal waits for a person."""
+    decided_by: tuple[str, ...] = ()
+    """Who decided it; another person decides an appeal."""
     tier: int = 1
     order_ceiling_minor: int | None = None
     """All payments of ours on the order together stay within it; None where its scopes bound them."""
+    subject_ceiling_minor: int | None = None
+    """What is left of the order, or of the transaction, by its record; None where there is no usable one."""
 
     def pending(self) -> tuple[PriceLine, ...]:
         return tuple(line for line in self.lines if line.disposition == "person")
@@ -100,22 +108,26 @@ def holdings(book: OrderBook, dispute_id: str) -> Holdings:
 def room_on_order(book: OrderBook, dispute_id: str, dispute: DisputeBook) -> int | None:
     """What may still be paid on the order, a person's approvals included; None where nothing says. Of
     several disputes the tightest record counts: a refund that one was priced before is gone all the same."""
-    disputes = {**book.disputes, dispute_id: dispute}.values()
+    disputes = list({**book.disputes, dispute_id: dispute}.values())
     ceilings = [
         each.order_ceiling_minor for each in disputes if each.order_ceiling_minor is not None
     ]
     if not ceilings:
         return None
-    paid = sum(
+    return max(0, min(ceilings) - paid_on(disputes))
+
+
+def paid_on(disputes: Iterable[DisputeBook]) -> int:
+    """Everything paid or in flight in these disputes."""
+    return sum(
         line.amount_minor for each in disputes for line in each.lines if line.disposition == "pay"
     )
-    return max(0, min(ceilings) - paid)
 
 
-_DELETED = dict.fromkeys(("problem", "evidence", "raw_reply"))
+_GONE = dict.fromkeys(("problem", "evidence", "raw_reply"))
 
 
 def without_text(docket: Docket) -> Docket:
     """The docket in codes: neither the customer's words nor a problem that quotes them."""
-    claims = tuple(claim.model_copy(update={"text": "(deleted)"}) for claim in docket.claims)
-    return docket.model_copy(update={"text": "(deleted)", "claims": claims, **_DELETED})
+    claims = tuple(claim.model_copy(update={"text": DELETED}) for claim in docket.claims)
+    return docket.model_copy(update={"text": DELETED, "claims": claims, **_GONE})

@@ -14,8 +14,14 @@ from schemas.ids import review_key
 from schemas.pack import PolicyPack
 from schemas.review import Review
 from schemas.settlement import PriceLine, Proposal, ScopeShare
+from streams.pricing.people import approvable, ceiling, most
+from streams.tiers import tier_of
 
 TWO_PEOPLE_TIER = 3
+DECIDES = ("review_approved", "review_amount", "review_rejected")
+"""Ends of a review that settle what waited."""
+BRINGS = "customer"
+"""The role that files appeals and may add to a case; it decides nothing."""
 
 
 class Approval(Model):
@@ -37,6 +43,22 @@ class ReviewOutcome:
     pending: bool
     tier: int
     currency: str
+
+    @property
+    def decides(self) -> bool:
+        """Whether the dispute was decided by it."""
+        return self.rule in DECIDES
+
+    def appealed(self, before: bool) -> bool:
+        """Whether an appeal waits for its decision after this."""
+        return self.rule == "appealed" or (before and not self.decides)
+
+    def decided_by(self, before: tuple[str, ...], agreed: Sequence[Approval]) -> tuple[str, ...]:
+        """Everybody who decided the dispute, the first of two people in tier 3 included."""
+        if not self.decides:
+            return before
+        people = (*before, self.review.reviewer, *(approval.reviewer for approval in agreed))
+        return tuple(dict.fromkeys(people))
 
     def proposal(self, docket: Docket, now: datetime) -> Proposal:
         """The review as a proposal authorised by its person."""
@@ -72,12 +94,17 @@ def review_outcome(
     pack: PolicyPack,
     waits: bool,
     room: int | None = None,
+    whole: PriceLine | str | None = None,
+    appealed: bool = False,
+    decided_by: Sequence[str] = (),
 ) -> ReviewOutcome:
     """Decide what the review does to the pending lines of its dispute.
 
     `waits` says whether the dispute is before a person at all; it can be with no line pending (no
     evidence came, or everything was rejected in a tier that a person sees). `room` is what may still be
-    paid on the order, where something bounds it.
+    paid on the order, where something bounds it. `whole` is the line of what a person may pay beside
+    those that wait, or why nothing more may be paid; None where only the lines can be approved.
+    `decided_by` decided the dispute before it was `appealed`.
     """
 
     def end(
@@ -90,30 +117,42 @@ def review_outcome(
 
     limit = next((role for role in pack.roles if role.role == review.role), None)
     if review.action == "appeal":
+        if waits and appealed:
+            return end("review_refused:appealed_already")
         return end("appealed", still_pending=True)
     if not waits:
         return end("review_refused:nothing_pending")
-    if limit is None:
+    if limit is None and not (review.action == "attach" and review.role == BRINGS):
         return end("review_refused:role_may_not_decide")
+    if review.action == "attach":
+        return end("review_attached")
     if review.action == "more_evidence":
         return end("review_more_evidence")
+    if appealed and review.reviewer in decided_by:
+        return end("review_refused:decided_before_the_appeal")
     if review.action == "reject":
         return end(
             "review_rejected", tuple(_closed(line) for line in pending), (), still_pending=False
         )
+    if isinstance(whole, PriceLine):
+        # One of an earlier payment that was refused waits under the same id; this one has the ceiling of now.
+        pending = [line for line in pending if line.grievance_id != whole.grievance_id]
+        pending = [*pending, whole]
     if not pending:
-        return end("review_refused:nothing_to_approve")
-    scopes = _distinct_scopes(pending)
+        return end(f"review_refused:{whole or 'nothing_to_approve'}")
+    scopes = approvable(pending)
     priced = sum(share.amount_minor for share in scopes)
-    most = sum(_most(share) for share in scopes)
-    ceiling = most if room is None else min(most, room)
+    most_of_all = ceiling(pending)
+    at_most = ceiling(pending, room)
     amount = priced if review.action == "approve" else (review.amount_minor or 0)
-    if review.action == "approve" and not priced and most:
+    if review.action == "approve" and not priced and most_of_all:
         return end("review_refused:state_an_amount")
-    if amount > ceiling:
+    if amount > at_most:
         return end("review_refused:above_ceiling")
-    if limit.limit_minor is not None and amount > limit.limit_minor:
+    if limit is None or (limit.limit_minor is not None and amount > limit.limit_minor):
         return end("review_refused:above_authority")
+    if pack.tier_amount_field is not None:
+        tier = max(tier, tier_of(pack, amount))
     if tier >= TWO_PEOPLE_TIER:
         agreed = [approval for approval in approvals if approval.amount_minor == amount]
         others = tuple(a for a in approvals if a.reviewer != review.reviewer)
@@ -126,26 +165,14 @@ def review_outcome(
             )
             return end("review_awaits_second_person", waiting=(*others, mine))
     rule = "review_approved" if review.action == "approve" else "review_amount"
-    return end(rule, _spread(pending, amount), (), still_pending=False)
-
-
-def _most(share: ScopeShare) -> int:
-    """The most a person may approve for the scope."""
-    return max(share.amount_minor, share.ceiling_minor or 0)
-
-
-def _distinct_scopes(lines: Sequence[PriceLine]) -> list[ScopeShare]:
-    """Each pay scope once, at the most that any of the lines would pay for it, and may."""
-    best: dict[str, ScopeShare] = {}
-    for line in lines:
-        for share in line.scopes:
-            other = best.get(share.scope, share)
-            best[share.scope] = ScopeShare(
-                scope=share.scope,
-                amount_minor=max(share.amount_minor, other.amount_minor),
-                ceiling_minor=max(_most(share), _most(other)),
-            )
-    return list(best.values())
+    given = [
+        line
+        for line in _spread(pending, amount)
+        if line.amount_minor
+        or not isinstance(whole, PriceLine)
+        or line.grievance_id != whole.grievance_id
+    ]
+    return end(rule, tuple(given), (), still_pending=False)
 
 
 def _closed(line: PriceLine) -> PriceLine:
@@ -155,13 +182,13 @@ def _closed(line: PriceLine) -> PriceLine:
 def _spread(lines: Sequence[PriceLine], amount: int) -> tuple[PriceLine, ...]:
     """Give `amount` to the lines in order, scope by scope, each scope once: first what each is priced
     at, then what is left, up to each scope's ceiling."""
-    scopes = _distinct_scopes(lines)
+    scopes = approvable(lines)
     given: dict[str, int] = {}
     for share in scopes:
         given[share.scope] = min(amount, share.amount_minor)
         amount -= given[share.scope]
     for share in scopes:
-        more = min(amount, _most(share) - given[share.scope])
+        more = min(amount, most(share) - given[share.scope])
         given[share.scope] += more
         amount -= more
     out: list[PriceLine] = []

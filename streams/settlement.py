@@ -16,6 +16,7 @@ from schemas.settlement import Decision, Proposal
 from schemas.timer import Deadline, Timer
 from schemas.topics import LETTER_REQUESTS, PROPOSALS
 from schemas.verdict import Verdict
+from streams.beyond_lines import beyond_lines, is_open
 from streams.emit import LONGEST_ID, Emit, cancel, emit, start, timer_id
 from streams.order_book import (
     DisputeBook,
@@ -128,7 +129,7 @@ class Settlement:
         waiting = {early.review_id for early in dispute.early}
         if review.review_id in waiting or review.review_id in dispute.reviews:
             return book, []
-        dispute = dispute.model_copy(update={"early": (*dispute.early, review)})
+        dispute = dispute.model_copy(update={"early": (*dispute.early, review.in_codes())})
         emits: list[Emit] = []
         if book.retire_at is None:
             book, emits = _retire_at(book, review.settles_under, now + UNDECIDED_AGAIN, now)
@@ -173,8 +174,7 @@ class Settlement:
         docket = dispute.docket
         if auto_key(dispute_id) in dispute.told and docket is not None:
             for review in dispute.early:
-                room = room_on_order(book, dispute_id, dispute)
-                dispute, proposal = self._review(dispute, review, docket, room, now)
+                dispute, proposal = self._review(book, dispute, review, docket, now)
                 emits = [*emits, emit(PROPOSALS, proposal)]
             dispute = dispute.model_copy(update={"early": ()})
             if not dispute.needs_person and _expected(dispute_id, dispute) <= set(dispute.told):
@@ -183,14 +183,11 @@ class Settlement:
         return book.model_copy(update={"disputes": {**book.disputes, dispute_id: dispute}}), emits
 
     def _review(
-        self,
-        dispute: DisputeBook,
-        review: Review,
-        docket: Docket,
-        room: int | None,
-        now: datetime,
+        self, book: OrderBook, dispute: DisputeBook, review: Review, docket: Docket, now: datetime
     ) -> tuple[DisputeBook, Proposal]:
         pack = self._registry.get(docket.pack.policy, docket.pack.pack_version)
+        dispute_id = docket.dispute_id
+        whole = beyond_lines(book, dispute_id, dispute, docket, pack.pack)
         outcome = review_outcome(
             review,
             dispute.pending(),
@@ -198,7 +195,10 @@ class Settlement:
             dispute.tier,
             pack.pack,
             waits=dispute.needs_person,
-            room=room,
+            room=room_on_order(book, dispute_id, dispute),
+            whole=whole if is_open(dispute) else None,
+            appealed=dispute.appealed,
+            decided_by=dispute.decided_by,
         )
         proposal = outcome.proposal(docket, now)
         paid = [line.grievance_id for line in proposal.lines if line.disposition == "pay"]
@@ -209,9 +209,22 @@ class Settlement:
                 "needs_person": outcome.pending,
                 "lines": merge(dispute.lines, proposal.lines),
                 "paid_under": dispute.paid_under | dict.fromkeys(paid, proposal.proposal_id),
+                "appealed": outcome.appealed(dispute.appealed),
+                "decided_by": outcome.decided_by(dispute.decided_by, dispute.approvals),
             }
         )
-        return dispute, proposal
+        ceiling = self._whole_ceiling(book, dispute, docket, outcome.pending)
+        return dispute, proposal.model_copy(update={"whole_ceiling_minor": ceiling})
+
+    def _whole_ceiling(
+        self, book: OrderBook, dispute: DisputeBook, docket: Docket, waits: bool
+    ) -> int:
+        """What a person may still pay beside the lines, as the queue shows it."""
+        pack = self._registry.get(docket.pack.policy, docket.pack.pack_version).pack
+        whole = beyond_lines(book, docket.dispute_id, dispute, docket, pack)
+        return (
+            0 if isinstance(whole, str) or not (waits and is_open(dispute)) else whole.ceiling_minor
+        )
 
     def _propose(
         self, book: OrderBook, dispute_id: str, dispute: DisputeBook, docket: Docket, now: datetime
@@ -220,10 +233,14 @@ class Settlement:
         the dispute would end in a dead letter and nobody would ever decide it."""
         held = holdings(book, dispute_id)
         try:
-            return self._proposed(dispute_id, dispute, docket, held, docket.outcome, now)
+            settled, proposal = self._proposed(
+                dispute_id, dispute, docket, held, docket.outcome, now
+            )
         except Exception:
             outcome = docket.outcome or "evidence_invalid"
-            return self._proposed(dispute_id, dispute, docket, held, outcome, now)
+            settled, proposal = self._proposed(dispute_id, dispute, docket, held, outcome, now)
+        ceiling = self._whole_ceiling(book, settled, docket, proposal.needs_person)
+        return settled, proposal.model_copy(update={"whole_ceiling_minor": ceiling})
 
     def _proposed(
         self,
@@ -281,6 +298,8 @@ class Settlement:
                 "paid_under": paid,
                 "tier": priced.tier,
                 "order_ceiling_minor": priced.order_ceiling_minor,
+                "subject_ceiling_minor": priced.subject_ceiling_minor,
+                "unpriced": priced.unpriced,
                 "verdicts": {},
                 # The evidence is priced; the letter needs the words, and a review whether it is simulated.
                 "docket": docket.model_copy(

@@ -5,13 +5,14 @@ Rejected claims are left out here, so that no later stage can mention them.
 
 from datetime import datetime
 
-from schemas.docket import Docket
+from schemas.docket import DELETED, Docket
 from schemas.letter import LetterKind, LetterRequest, ToldLine
 from schemas.pack import PolicyPack
 from schemas.payment import Payment
 from schemas.settlement import Decision
+from streams.beyond_lines import CATEGORY
 
-UNTOLD = ("review_refused:", "review_awaits_second_person")
+UNTOLD = ("review_refused:", "review_awaits_second_person", "review_attached")
 """Ends of a review that are between officers: nothing has been decided for the customer."""
 TURNED_DOWN = ("review_rejected", "review_amount")
 """Reviews in which a person gives nothing for a line that the bench may have upheld."""
@@ -53,7 +54,7 @@ def review_letter(
 
 
 def _told(docket: Docket, decision: Decision, payment: Payment) -> tuple[ToldLine, ...]:
-    texts = {claim.grievance_id: claim.text for claim in docket.claims}
+    texts = {claim.grievance_id: claim.text for claim in docket.claims if claim.text != DELETED}
     lines: list[ToldLine] = []
     for line in decision.lines:
         if line.disposition == "nothing" and decision.decision_rule in TURNED_DOWN:
@@ -65,13 +66,18 @@ def _told(docket: Docket, decision: Decision, payment: Payment) -> tuple[ToldLin
         lines.append(
             ToldLine(
                 category=line.category,
-                text=texts.get(line.grievance_id, line.category),
+                text=texts.get(line.grievance_id) or _named(line.category),
                 amount_minor=0 if with_person else line.amount_minor,
                 state="with_a_person" if with_person else "resolved",
                 note=None if with_person or line.amount_minor else line.basis,
             )
         )
     return tuple(lines)
+
+
+def _named(category: str) -> str:
+    """What the line is about, where the customer's own words are gone or there were none."""
+    return "the order as a whole" if category == CATEGORY else category
 
 
 def _request(
@@ -96,6 +102,6 @@ def _request(
         paid_minor=payment.amount_minor if payment.status == "paid" else 0,
         currency=decision.currency,
         lines=lines,
-        complaint_text=docket.text,
+        complaint_text="" if docket.text == DELETED else docket.text,
         promises=pack.promises,
     )

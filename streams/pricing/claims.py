@@ -85,6 +85,12 @@ def _asking(draft: Draft, record: PricedRecord, missing: Missing) -> Draft:
     if draft.category is None or draft.ruling == "REJECTED":
         return draft
     asked = _ask(draft.claim, draft.category, record, missing).without(record.holdings)
+    if record.holdings.has_reviewed() and any(want.amount for want in asked.wants):
+        wants = tuple(Want(want.scope, 0, want.ceiling) for want in asked.wants)
+        problem = (
+            "a person paid for the order as a whole in another dispute; that may have been this"
+        )
+        asked = Asked(asked.scope, wants, "", asked.quantity, problem)
     if draft.claim.safety:
         wants = tuple(Want(want.scope, 0, want.ceiling) for want in asked.wants)
         asked = Asked(asked.scope, wants, "", asked.quantity, "a safety matter is never priced")

@@ -41,6 +41,11 @@ class Priced:
     order_ceiling_minor: int | None = None
     """Paid less what others than us refunded: all payments of ours on the order together, a person's
     included, stay within it. None where the record has no total (a transaction's scope is its ceiling)."""
+    subject_ceiling_minor: int | None = None
+    """The most that a person may pay for the order, or the transaction, as a whole. None where there is
+    no usable record."""
+    unpriced: bool = False
+    """The dispute ended before pricing: no line says what a person may approve."""
     problem: str | None = None
     """Why the record as a whole could not be priced, in words for an officer."""
 
@@ -99,7 +104,19 @@ def price_dispute(
         history_minor=_history(evidence),
         stops=_stops(drafts),
     )
-    return _decided(case, record, problem)
+    bound = record or _read_quietly(pack, evidence, holdings)
+    return _decided(case, record, bound, problem)
+
+
+def _read_quietly(
+    pack: PolicyPack, evidence: Mapping[str, object] | None, holdings: Holdings
+) -> PricedRecord | None:
+    """The record of a dispute that is not priced, for what a person may pay at most; None where it tells
+    nothing. Nothing here may stop a dispute on its way to that person."""
+    try:
+        return read(pack, evidence, holdings) if evidence is not None else None
+    except Exception:
+        return None
 
 
 def _priced_lines(
@@ -125,7 +142,9 @@ def _priced_lines(
     return tuple(lines), list(owed.values())
 
 
-def _decided(case: Case, record: PricedRecord | None, problem: str | None) -> Priced:
+def _decided(
+    case: Case, record: PricedRecord | None, bound: PricedRecord | None, problem: str | None
+) -> Priced:
     rule = first_match(case)
     ending = ending_of(case.pack, rule)
     lines = tuple(case.lines)
@@ -141,9 +160,17 @@ def _decided(case: Case, record: PricedRecord | None, problem: str | None) -> Pr
         needs_person=ending == "person" or bool(escalated),
         tier=case.tier,
         history_minor=case.history_minor,
-        order_ceiling_minor=record.ceiling if record is not None else None,
+        order_ceiling_minor=bound.ceiling if bound is not None else None,
+        subject_ceiling_minor=_subject_ceiling(bound),
+        unpriced=record is None,
         problem=problem,
     )
+
+
+def _subject_ceiling(record: PricedRecord | None) -> int | None:
+    if record is None:
+        return None
+    return record.unreversed() if record.ceiling is None else record.ceiling
 
 
 def _stops(drafts: Sequence[Draft]) -> frozenset[str]:

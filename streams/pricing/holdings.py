@@ -10,6 +10,8 @@ OTHER_FEES = "fees"
 """What a person may give for fees beside those that another dispute has."""
 UNNAMED = "order:"
 """Goods of the order that a claim could not tie to a line, by category."""
+REVIEWED = "reviewed:"
+"""What a person gave for an order as a whole, by dispute: it may have stood for anything on it."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,10 @@ class Holdings:
     def has_unnamed_goods(self) -> bool:
         """Another dispute has goods of the order that no line names: nobody can tell which units."""
         return any(held.scope.startswith(UNNAMED) for held in self.scopes)
+
+    def has_reviewed(self) -> bool:
+        """A person gave something for the order as a whole."""
+        return any(held.scope.startswith(REVIEWED) for held in self.scopes)
 
 
 NOTHING_HELD = Holdings()
