@@ -29,6 +29,8 @@ class LedgerGrievance(Model):
     confidence: float | None = None
     amount_minor: Minor = 0
     amount_if_upheld_minor: Minor = 0
+    ceiling_minor: Minor = 0
+    """The most a person may approve for it."""
     disposition: str | None = None
     basis: str | None = None
 
@@ -67,6 +69,12 @@ class LedgerEntry(Event):
     """Confirmed by the gateway, automatic part and reviews."""
     pending_minor: Minor = 0
     """What a person may still approve."""
+    ceiling_minor: Minor = 0
+    """The most a person may approve for what waits; another dispute on the order may have left less."""
+    waits_for: str | None = None
+    """While a person must act: `person`, `second_person` (tier 3), or `evidence` that was asked for."""
+    safety: bool = False
+    """A safety matter was found: first in the queue."""
     escalated: tuple[str, ...] = ()
     needs_person: bool = False
     llm_calls: int = 0
@@ -74,6 +82,10 @@ class LedgerEntry(Event):
     simulated: bool = False
     letters: int = 0
     reviews: tuple[str, ...] = ()
+    review_rules: dict[str, str] = {}
+    """Review → what became of it, a refusal with its reason included."""
+    attached: int = 0
+    """How often something was added to the case for its officer."""
     chain_head: str = ""
 
 

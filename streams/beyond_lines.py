@@ -62,6 +62,16 @@ def beyond_lines(
     )
 
 
+def whole_ceiling(
+    book: OrderBook, dispute: DisputeBook, docket: Docket, pack: PolicyPack, waits: bool
+) -> int:
+    """What a person may still pay beside the lines of a dispute that waits, as the queue shows it."""
+    if not (waits and is_open(dispute)):
+        return 0
+    whole = beyond_lines(book, docket.dispute_id, dispute, docket, pack)
+    return 0 if isinstance(whole, str) else whole.ceiling_minor
+
+
 def own_scope(dispute_id: str, docket: Docket, pack: PolicyPack) -> str:
     if pack.tier_amount_field is not None:
         return f"{TRANSACTION}{docket.order_id}"

@@ -164,9 +164,13 @@ def _docketed(entry: LedgerEntry, event: Docket) -> LedgerEntry:
         )
         for claim in event.claims
     )
+    claimed = {claim.grievance_id for claim in event.claims}
+    # The line of what a person paid for the order as a whole is no claim's.
+    beside = tuple(g for g in entry.grievances if g.grievance_id not in claimed)
     return entry.model_copy(
         update={
-            "grievances": grievances,
+            "grievances": (*grievances, *beside),
+            "safety": event.safety_words or any(claim.safety for claim in event.claims),
             "left_out": len(event.left_out),
             "outcome": event.outcome or entry.outcome,
             "llm_calls": entry.llm_calls + event.usage.calls,
@@ -207,6 +211,7 @@ def _decided(account: Account, event: Decision) -> Account:
             update={
                 "amount_minor": line.amount_minor,
                 "amount_if_upheld_minor": line.amount_if_upheld_minor,
+                "ceiling_minor": max(line.ceiling_minor, line.amount_minor),
                 "disposition": line.disposition,
                 "basis": line.basis,
             }
@@ -219,12 +224,17 @@ def _decided(account: Account, event: Decision) -> Account:
         "decided_under": account.decided_under
         | dict.fromkeys((line.grievance_id for line in event.lines), key),
         "for_person": event.needs_person,
+        "whole_ceiling": event.whole_ceiling_minor,
+        "waits_for": _waits_for(event.decision_rule, account.waits_for),
     }
     update: dict[str, object] = {
         "currency": event.currency,
         "tier": max(event.tier, entry.tier or 1),
     }
-    if event.review_id is None:
+    if event.review_id is not None:
+        update["review_rules"] = {**entry.review_rules, event.review_id: event.decision_rule}
+        update["attached"] = entry.attached + (event.decision_rule == "review_attached")
+    else:
         changes |= {
             "automatic_rule": event.decision_rule,
             "automatic_at": (*account.automatic_at, event.at),
@@ -235,6 +245,13 @@ def _decided(account: Account, event: Decision) -> Account:
             "escalated": event.escalated,
         }
     return _with(account, entry.model_copy(update=update), **changes)
+
+
+def _waits_for(rule: str, before: str) -> str:
+    if rule.startswith("review_refused:"):
+        return before
+    waits = {"review_awaits_second_person": "second_person", "review_more_evidence": "evidence"}
+    return waits.get(rule, "person")
 
 
 def _paid(account: Account, event: Payment) -> Account:

@@ -23,6 +23,10 @@ class Account(Model):
     """Grievance → the latest decision that speaks of its line."""
     for_person: bool = False
     """What the latest decision says of `needs_person`."""
+    whole_ceiling: int = 0
+    """What the latest decision lets a person pay beside the lines."""
+    waits_for: str = "person"
+    """Whom or what the latest review that was not refused left the dispute to."""
     automatic_rule: str | None = None
     automatic_at: tuple[UtcDatetime, ...] = ()
     """When the automatic part was decided and when it was answered; both, and it is settled."""
@@ -61,10 +65,14 @@ def derived(account: Account) -> Account:
     rule = account.automatic_rule
     if rule is not None and auto_key(entry.dispute_id) in refused:
         rule = "payment_refused"
+    needs_person = account.for_person or bool(waiting)
+    most = account.whole_ceiling + sum(g.ceiling_minor for g in waiting)
     entry = entry.model_copy(
         update={
             "decision_rule": rule,
-            "needs_person": account.for_person or bool(waiting),
+            "needs_person": needs_person,
+            "ceiling_minor": most if needs_person else 0,
+            "waits_for": account.waits_for if needs_person else None,
             "pending_minor": sum(g.amount_minor or g.amount_if_upheld_minor for g in waiting),
             "settled_at": max(account.automatic_at) if len(account.automatic_at) == 2 else None,
         }

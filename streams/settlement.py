@@ -7,7 +7,7 @@ which events arrive cannot matter.
 
 from datetime import datetime, timedelta
 
-from schemas.dispute import Outcome
+from schemas.base import DisputeEvent
 from schemas.docket import Docket, Usage
 from schemas.ids import auto_key, review_key
 from schemas.payment import Payment
@@ -16,13 +16,12 @@ from schemas.settlement import Decision, Proposal
 from schemas.timer import Deadline, Timer
 from schemas.topics import LETTER_REQUESTS, PROPOSALS
 from schemas.verdict import Verdict
-from streams.beyond_lines import beyond_lines, is_open
+from streams.beyond_lines import beyond_lines, is_open, whole_ceiling
 from streams.emit import LONGEST_ID, Emit, cancel, emit, start, timer_id
 from streams.order_book import (
     DisputeBook,
     OrderBook,
     VerdictNote,
-    holdings,
     merge,
     room_on_order,
     to_person,
@@ -30,8 +29,7 @@ from streams.order_book import (
 )
 from streams.payout import KEY_CONFLICT
 from streams.policies.loader import LoadedPack, PackRegistry
-from streams.pricing.engine import price_dispute
-from streams.pricing.holdings import Holdings
+from streams.proposing import propose
 from streams.reviewing import review_outcome
 from streams.telling import is_told, letter_id, outcome_letter, review_letter
 
@@ -53,11 +51,14 @@ class Settlement:
     def __init__(self, registry: PackRegistry) -> None:
         self._registry = registry
 
+    def _pack(self, event: DisputeEvent) -> LoadedPack:
+        return self._registry.get(event.pack.policy, event.pack.pack_version)
+
     def on_docket(self, book: OrderBook, docket: Docket, now: datetime) -> Step:
         dispute = book.disputes.get(docket.dispute_id, DisputeBook())
         if dispute.docket is not None:
             return book, []
-        pack = self._registry.get(docket.pack.policy, docket.pack.pack_version)
+        pack = self._pack(docket)
         book, emits = _remember_until(book, docket, pack, now)
         dispute = dispute.model_copy(update={"docket": docket})
         if not _complete(dispute) and not dispute.proposed:
@@ -159,7 +160,8 @@ class Settlement:
             and not dispute.proposed
             and (_complete(dispute) or dispute.window_over)
         ):
-            dispute, proposal = self._propose(book, dispute_id, dispute, dispute.docket, now)
+            pack = self._pack(dispute.docket)
+            dispute, proposal = propose(book, dispute, dispute.docket, pack, now)
             emits = [*emits, emit(PROPOSALS, proposal)]
         for key, decision in dispute.decisions.items():
             payment = dispute.payments.get(key)
@@ -167,7 +169,7 @@ class Settlement:
                 continue
             dispute = _ended(dispute, decision, payment)
             if dispute.docket is not None and is_told(decision):
-                pack = self._registry.get(decision.pack.policy, decision.pack.pack_version)
+                pack = self._pack(decision)
                 tell = review_letter if decision.review_id else outcome_letter
                 request = tell(dispute.docket, decision, payment, pack.pack, now)
                 emits = [*emits, emit(LETTER_REQUESTS, request)]
@@ -185,7 +187,7 @@ class Settlement:
     def _review(
         self, book: OrderBook, dispute: DisputeBook, review: Review, docket: Docket, now: datetime
     ) -> tuple[DisputeBook, Proposal]:
-        pack = self._registry.get(docket.pack.policy, docket.pack.pack_version)
+        pack = self._pack(docket)
         dispute_id = docket.dispute_id
         whole = beyond_lines(book, dispute_id, dispute, docket, pack.pack)
         outcome = review_outcome(
@@ -213,101 +215,8 @@ class Settlement:
                 "decided_by": outcome.decided_by(dispute.decided_by, dispute.approvals),
             }
         )
-        ceiling = self._whole_ceiling(book, dispute, docket, outcome.pending)
-        return dispute, proposal.model_copy(update={"whole_ceiling_minor": ceiling})
-
-    def _whole_ceiling(
-        self, book: OrderBook, dispute: DisputeBook, docket: Docket, waits: bool
-    ) -> int:
-        """What a person may still pay beside the lines, as the queue shows it."""
-        pack = self._registry.get(docket.pack.policy, docket.pack.pack_version).pack
-        whole = beyond_lines(book, docket.dispute_id, dispute, docket, pack)
-        return (
-            0 if isinstance(whole, str) or not (waits and is_open(dispute)) else whole.ceiling_minor
-        )
-
-    def _propose(
-        self, book: OrderBook, dispute_id: str, dispute: DisputeBook, docket: Docket, now: datetime
-    ) -> tuple[DisputeBook, Proposal]:
-        """Price, and propose. A record that pricing stumbles over is for a person: were it an error here,
-        the dispute would end in a dead letter and nobody would ever decide it."""
-        held = holdings(book, dispute_id)
-        try:
-            settled, proposal = self._proposed(
-                dispute_id, dispute, docket, held, docket.outcome, now
-            )
-        except Exception:
-            outcome = docket.outcome or "evidence_invalid"
-            settled, proposal = self._proposed(dispute_id, dispute, docket, held, outcome, now)
-        ceiling = self._whole_ceiling(book, settled, docket, proposal.needs_person)
-        return settled, proposal.model_copy(update={"whole_ceiling_minor": ceiling})
-
-    def _proposed(
-        self,
-        dispute_id: str,
-        dispute: DisputeBook,
-        docket: Docket,
-        held: Holdings,
-        outcome: Outcome | None,
-        now: datetime,
-    ) -> tuple[DisputeBook, Proposal]:
-        pack = self._registry.get(docket.pack.policy, docket.pack.pack_version)
-        priced = price_dispute(
-            pack=pack.pack,
-            evidence=docket.evidence,
-            claims=docket.claims,
-            rulings={grievance: note.ruling for grievance, note in dispute.verdicts.items()},
-            screening_tripped=bool(docket.screening),
-            safety_words=docket.safety_words,
-            outcome=outcome,
-            tier=docket.tier,
-            holdings=held,
-        )
-        simulated = docket.simulated or any(note.simulated for note in dispute.verdicts.values())
-        usage = docket.usage
-        for note in dispute.verdicts.values():
-            usage = usage.plus(note.usage)
-        key = auto_key(dispute_id)
-        proposal = Proposal(
-            at=now,
-            dispute_id=dispute_id,
-            order_id=docket.order_id,
-            customer_id=docket.customer_id,
-            settles_under=docket.settles_under,
-            pack=docket.pack,
-            simulated=simulated,
-            proposal_id=key,
-            currency=pack.pack.currency,
-            lines=priced.lines,
-            amount_minor=priced.amount_minor,
-            proposed_minor=priced.proposed_minor,
-            decision_rule=priced.decision_rule,
-            escalated=priced.escalated,
-            needs_person=priced.needs_person,
-            tier=priced.tier,
-            history_minor=priced.history_minor,
-            filed_at=docket.filed_at,
-            received_at=docket.received_at,
-            usage=usage,
-        )
-        paid = {line.grievance_id: key for line in priced.lines if line.disposition == "pay"}
-        settled = dispute.model_copy(
-            update={
-                "proposed": True,
-                "lines": priced.lines,
-                "paid_under": paid,
-                "tier": priced.tier,
-                "order_ceiling_minor": priced.order_ceiling_minor,
-                "subject_ceiling_minor": priced.subject_ceiling_minor,
-                "unpriced": priced.unpriced,
-                "verdicts": {},
-                # The evidence is priced; the letter needs the words, and a review whether it is simulated.
-                "docket": docket.model_copy(
-                    update={"evidence": None, "raw_reply": None, "simulated": simulated}
-                ),
-            }
-        )
-        return settled, proposal
+        left = whole_ceiling(book, dispute, docket, pack.pack, outcome.pending)
+        return dispute, proposal.model_copy(update={"whole_ceiling_minor": left})
 
     def _retire(self, book: OrderBook, deadline: Deadline, now: datetime) -> Step:
         if book.retire_at is None or deadline.due_at < book.retire_at:

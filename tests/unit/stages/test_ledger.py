@@ -153,6 +153,39 @@ def test_what_waits_is_stated_while_it_waits() -> None:
     )  # fmt: skip
 
 
+def ended(review: str, rule: str, waits: bool = True, **changes: Any) -> Decision:
+    return at(a_review_decision(review, decision_rule=rule, needs_person=waits, **changes), 9)
+
+
+def test_what_became_of_each_review_and_for_whom_or_what_the_dispute_waits() -> None:
+    unpriced = a_proposal(decision_rule="order_too_old", needs_person=True, whole_ceiling_minor=10_000)  # fmt: skip
+    decision = as_decided(unpriced)
+    safe = at(a_docket(safety_words=True, outcome="order_too_old"), 2)
+    seen = run(OPENED, safe, decision, as_paid(decision))
+    assert (seen.entry.waits_for, seen.entry.ceiling_minor, seen.entry.safety) == ("person", 10_000, True)  # fmt: skip
+    steps = [
+        ("review_more_evidence", "evidence"),
+        ("review_refused:above_ceiling", "evidence"),
+        ("review_attached", "person"),
+        ("review_awaits_second_person", "second_person"),
+    ]
+    events = [OPENED, safe, decision, as_paid(decision)]
+    for number, (rule, waits_for) in enumerate(steps):
+        events.append(ended(f"r-{number}", rule, whole_ceiling_minor=10_000))
+        assert run(*events).entry.waits_for == waits_for
+    entry = run(*events, ended("r-9", "review_rejected", waits=False)).entry
+    assert (entry.waits_for, entry.ceiling_minor, entry.attached) == (None, 0, 1)
+    assert entry.review_rules["r-1"] == "review_refused:above_ceiling"
+
+
+def test_what_was_paid_for_the_order_as_a_whole_stands_whenever_the_docket_comes() -> None:
+    whole = a_line(1, grievance_id=f"{DISPUTE}.order", category="order_as_a_whole")
+    paid = at(a_review_decision("r-1", whole), 9)
+    crossed, straight = run(OPENED, paid, DOCKET), run(OPENED, DOCKET, paid)
+    assert crossed.entry.grievances == straight.entry.grievances
+    assert crossed.entry.grievances[-1].amount_minor == 5_000
+
+
 def test_a_refused_payment_puts_its_amount_before_a_person() -> None:
     entry = run(*REFUSED_STORY[:6]).entry
     assert (entry.status, entry.decision_rule) == ("in_review", "payment_refused")

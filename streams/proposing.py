@@ -1,0 +1,94 @@
+"""The automatic proposal of a dispute: priced once, when its verdicts are in or its window is over."""
+
+from datetime import datetime
+
+from schemas.dispute import Outcome
+from schemas.docket import Docket
+from schemas.ids import auto_key
+from schemas.settlement import Proposal
+from streams.beyond_lines import whole_ceiling
+from streams.order_book import DisputeBook, OrderBook, holdings
+from streams.policies.loader import LoadedPack
+from streams.pricing.engine import price_dispute
+from streams.pricing.holdings import Holdings
+
+
+def propose(
+    book: OrderBook, dispute: DisputeBook, docket: Docket, pack: LoadedPack, now: datetime
+) -> tuple[DisputeBook, Proposal]:
+    """Price, and propose. A record that pricing stumbles over is for a person: were it an error here,
+    the dispute would end in a dead letter and nobody would ever decide it."""
+    held = holdings(book, docket.dispute_id)
+    try:
+        settled, proposal = _proposed(dispute, docket, pack, held, docket.outcome, now)
+    except Exception:
+        outcome = docket.outcome or "evidence_invalid"
+        settled, proposal = _proposed(dispute, docket, pack, held, outcome, now)
+    left = whole_ceiling(book, settled, docket, pack.pack, proposal.needs_person)
+    return settled, proposal.model_copy(update={"whole_ceiling_minor": left})
+
+
+def _proposed(
+    dispute: DisputeBook,
+    docket: Docket,
+    pack: LoadedPack,
+    held: Holdings,
+    outcome: Outcome | None,
+    now: datetime,
+) -> tuple[DisputeBook, Proposal]:
+    priced = price_dispute(
+        pack=pack.pack,
+        evidence=docket.evidence,
+        claims=docket.claims,
+        rulings={grievance: note.ruling for grievance, note in dispute.verdicts.items()},
+        screening_tripped=bool(docket.screening),
+        safety_words=docket.safety_words,
+        outcome=outcome,
+        tier=docket.tier,
+        holdings=held,
+    )
+    simulated = docket.simulated or any(note.simulated for note in dispute.verdicts.values())
+    usage = docket.usage
+    for note in dispute.verdicts.values():
+        usage = usage.plus(note.usage)
+    key = auto_key(docket.dispute_id)
+    proposal = Proposal(
+        at=now,
+        dispute_id=docket.dispute_id,
+        order_id=docket.order_id,
+        customer_id=docket.customer_id,
+        settles_under=docket.settles_under,
+        pack=docket.pack,
+        simulated=simulated,
+        proposal_id=key,
+        currency=pack.pack.currency,
+        lines=priced.lines,
+        amount_minor=priced.amount_minor,
+        proposed_minor=priced.proposed_minor,
+        decision_rule=priced.decision_rule,
+        escalated=priced.escalated,
+        needs_person=priced.needs_person,
+        tier=priced.tier,
+        history_minor=priced.history_minor,
+        filed_at=docket.filed_at,
+        received_at=docket.received_at,
+        usage=usage,
+    )
+    paid = {line.grievance_id: key for line in priced.lines if line.disposition == "pay"}
+    settled = dispute.model_copy(
+        update={
+            "proposed": True,
+            "lines": priced.lines,
+            "paid_under": paid,
+            "tier": priced.tier,
+            "order_ceiling_minor": priced.order_ceiling_minor,
+            "subject_ceiling_minor": priced.subject_ceiling_minor,
+            "unpriced": priced.unpriced,
+            "verdicts": {},
+            # The evidence is priced; the letter needs the words, and a review whether it is simulated.
+            "docket": docket.model_copy(
+                update={"evidence": None, "raw_reply": None, "simulated": simulated}
+            ),
+        }
+    )
+    return settled, proposal
