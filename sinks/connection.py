@@ -3,7 +3,7 @@
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlsplit
 
 import clickhouse_connect
@@ -59,6 +59,21 @@ def address_from(environment: Mapping[str, str] = os.environ) -> Address:
         user=environment.get("REFUND_BENCH_CLICKHOUSE_USER", "default"),
         password=environment.get("REFUND_BENCH_CLICKHOUSE_PASSWORD", ""),
     )
+
+
+def analyst_address_from(environment: Mapping[str, str] = os.environ) -> Address:
+    """The same place as REFUND_BENCH_CLICKHOUSE_ANALYST with its _PASSWORD, a user that only reads the
+    views; where no such user is named, the one of `address_from`.
+
+    Raises:
+        ValueError: as `address_from`.
+    """
+    address = address_from(environment)
+    analyst = environment.get("REFUND_BENCH_CLICKHOUSE_ANALYST")
+    if not analyst:
+        return address
+    password = environment.get("REFUND_BENCH_CLICKHOUSE_ANALYST_PASSWORD", "")
+    return replace(address, user=analyst, password=password)
 
 
 def connect(address: Address, *, timeout_s: float = 30.0) -> Client:

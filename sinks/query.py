@@ -31,7 +31,7 @@ def about(name: str) -> str:
     Raises:
         BadQuestion: no such query.
     """
-    lines = _sql(name).splitlines()
+    lines = _file(name).splitlines()
     return " ".join(line.removeprefix("-- ") for line in lines[: lines.index("")])
 
 
@@ -81,6 +81,12 @@ def run(
 
 
 def _sql(name: str) -> str:
+    """The statement without its comments, which a server need not read."""
+    lines = _file(name).splitlines(keepends=True)
+    return "".join(line for line in lines if not line.lstrip().startswith("--"))
+
+
+def _file(name: str) -> str:
     # The name is compared, never made into a path.
     if name not in names():
         near = difflib.get_close_matches(name, names(), n=1, cutoff=0.5)

@@ -37,10 +37,10 @@ def query(
         return
     about = questions.about(name)  # refuses a name it does not know, before anything connects
     first, last = _moment(since, time_zone), _moment(until, time_zone)
-    from sinks.connection import address_from, connect
+    from sinks.connection import analyst_address_from, connect
 
     try:
-        address = address_from()
+        address = analyst_address_from()
     except ValueError as error:
         refuse(str(error))
     client = connect(address)

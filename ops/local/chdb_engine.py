@@ -10,12 +10,15 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
 import chdb
 
-from ops.local.inline_insert import InlineInsert, split_insert
+from ops.local import analyst_guard
+from ops.local.clickhouse_users import Role, write_access
+from ops.local.inline_insert import InlineInsert, split_insert, touches_files
 
 Settings = Mapping[str, str]
 
@@ -55,9 +58,9 @@ class Engine:
     """Thread-safe. The path belongs to this process while it is open."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._root = _connect(path)  # the engine lives while any handle is open
-        self._sessions: dict[str, Handle] = {}
+        self._source = f"{path}?config-file={write_access(Path(path))}"
+        self._root = _connect(self._source)  # the engine lives while any handle is open
+        self._sessions: dict[tuple[Role, str], Handle] = {}
         self._lock = threading.Lock()
         about = self._root.query("SELECT version(), timezone()", "TabSeparated").bytes()
         self.version, self.time_zone = about.decode().split()
@@ -72,25 +75,44 @@ class Engine:
         database: str | None = None,
         session: str | None = None,
         keep_s: float = 60.0,
+        role: Role = "owner",
     ) -> Answer:
         """Raises EngineError."""
         try:
+            if role == "analyst":
+                sql = analyst_guard.one_statement(sql)
+                # They may only read already, and cannot say so again.
+                settings = {name: v for name, v in settings.items() if name != "readonly"}
+                if (database or "").lower() in analyst_guard.DATABASES:
+                    raise analyst_guard.NotForAnalysts(f"{database} is not for analysts")
+            elif touches_files(sql):
+                raise EngineError("files of the server are out of reach over HTTP", 1)
             # A session could not take `readonly` back.
-            with self._handle(None if "readonly" in settings else session, keep_s) as handle:
+            kept = None if "readonly" in settings else session
+            with self._handle(kept, keep_s, role) as handle:
                 if database:
                     name = database.replace("\\", "\\\\").replace("`", "\\`")
                     handle.connection.query(f"USE `{name}`")
                 _apply(handle, {} if _is_set(sql) else settings)
+                if role == "analyst":
+                    tree = handle.connection.query(
+                        b"EXPLAIN AST " + sql, "TSVRaw", params=dict(parameters)
+                    )
+                    analyst_guard.check(tree.bytes().decode())
                 return _execute(handle.connection, sql, default_format, parameters)
+        except analyst_guard.NotForAnalysts as refused:
+            raise EngineError(
+                f"Code: 497. DB::Exception: {refused}. (ACCESS_DENIED)", 497
+            ) from refused
         except (RuntimeError, chdb.ChdbError) as error:
             raise EngineError(str(error)) from error
 
     def close_idle_sessions(self) -> None:
         with self._lock:
             now = time.monotonic()
-            for session, handle in list(self._sessions.items()):
+            for key, handle in list(self._sessions.items()):
                 if now - handle.used_at > handle.keep_s and handle.busy.acquire(blocking=False):
-                    del self._sessions[session]
+                    del self._sessions[key]
                     handle.connection.close()
 
     def close(self) -> None:
@@ -100,18 +122,26 @@ class Engine:
             self._sessions.clear()
             self._root.close()
 
+    def _open(self, role: Role, *, shared: bool = False) -> Handle:
+        handle = Handle(_connect(self._source), shared)
+        if role == "analyst":
+            # In this order: neither can be taken back by a statement that passes the guard.
+            handle.connection.query("SET ROLE analyst")
+            handle.connection.query("SET readonly = 2")
+        return handle
+
     @contextmanager
-    def _handle(self, session: str | None, keep_s: float) -> Iterator[Handle]:
+    def _handle(self, session: str | None, keep_s: float, role: Role) -> Iterator[Handle]:
         if not session:
-            handle = Handle(_connect(self._path))
+            handle = self._open(role)
             try:
                 yield handle
             finally:
                 handle.connection.close()
             return
         with self._lock:
-            handle = self._sessions.get(session) or Handle(_connect(self._path), shared=True)
-            self._sessions[session] = handle
+            handle = self._sessions.get((role, session)) or self._open(role, shared=True)
+            self._sessions[role, session] = handle
             if not handle.busy.acquire(blocking=False):
                 raise EngineError(
                     f"Code: 373. DB::Exception: Session {session} is locked by a concurrent "
@@ -124,8 +154,8 @@ class Engine:
             handle.busy.release()
 
 
-def _connect(path: str) -> Any:
-    return chdb.connect(path)  # type: ignore[no-untyped-call]
+def _connect(source: str) -> Any:
+    return chdb.connect(source)  # type: ignore[no-untyped-call]
 
 
 def _execute(connection: Any, sql: bytes, default_format: str, parameters: Settings) -> Answer:

@@ -1,10 +1,10 @@
 """A ClickHouse HTTP endpoint over chDB, for a machine without a ClickHouse server.
 
-    python -m ops.local.clickhouse --port 8123 --path .refund-bench/clickhouse
+    python -m ops.local.clickhouse --port 8123 --path .refund-bench/clickhouse --users users.json
 
 The engine is the real one, so the same clickhouse-connect code runs against both. What it lacks:
-users and passwords (any are accepted), external data, compressed or streamed answers, replicated
-and Kafka tables.
+CREATE USER (its users come from the file; without one everybody is the owner), external data,
+compressed or streamed answers, replicated and Kafka tables.
 """
 
 import argparse
@@ -25,6 +25,7 @@ import lz4.frame  # type: ignore[import-untyped]  # noqa: E402
 from aiohttp import web  # noqa: E402
 
 from ops.local.chdb_engine import Answer, Engine, EngineError  # noqa: E402
+from ops.local.clickhouse_users import Role, Users, credentials  # noqa: E402
 
 GB = 1024**3
 THREADS = 16
@@ -57,7 +58,8 @@ NOT_SETTINGS = frozenset(
 """URL parameters that speak to the HTTP server, not to the engine."""
 
 STATUS = {
-    400: {6, 27, 36, 38, 41, 42, 43, 44, 46, 47, 53, 62, 69, 70, 72, 115, 117, 386, 456, 457},
+    400: {1, 6, 27, 36, 38, 41, 42, 43, 44, 46, 47, 53, 62, 69, 70, 72, 115, 117, 386, 456, 457},
+    403: {497, 516},
     404: {60, 81},
     503: {202, 252},
 }
@@ -73,8 +75,9 @@ CONTENT_TYPES = {
 
 
 class Endpoint:
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, users: Users) -> None:
         self._engine = engine
+        self._users = users
         self._threads = ThreadPoolExecutor(THREADS, "query")
 
     def app(self) -> web.Application:
@@ -103,17 +106,25 @@ class Endpoint:
             body = await call.read()
         if not body and not given.get("query"):
             return await self.ping(call)
+        name, password = credentials(call.headers, given)
+        role = self._users.role_of(name, password)
+        if role is None:
+            words = (
+                f"Code: 516. DB::Exception: {name}: Authentication failed: password is incorrect, or "
+                "there is no user with such name. (AUTHENTICATION_FAILED)"
+            )
+            return self._failed(EngineError(words), query_id)
         encoding = call.headers.get("Content-Encoding", "")
         started = time.perf_counter_ns()
         try:
             answer = await asyncio.get_running_loop().run_in_executor(
-                self._threads, self._run, given, body, encoding
+                self._threads, self._run, given, body, encoding, role
             )
         except EngineError as error:
             return self._failed(error, query_id)
         return self._answered(answer, query_id, time.perf_counter_ns() - started)
 
-    def _run(self, given: dict[str, str], body: bytes, encoding: str) -> Answer:
+    def _run(self, given: dict[str, str], body: bytes, encoding: str, role: Role) -> Answer:
         if encoding == "lz4":  # aiohttp has undone gzip, deflate and zstd already
             body = _all_lz4_frames(body)
         query = given.get("query", "")
@@ -130,6 +141,7 @@ class Endpoint:
             database=given.get("database"),
             session=given.get("session_id"),
             keep_s=float(given.get("session_timeout") or 60),
+            role=role,
         )
 
     def _answered(self, answer: Answer, query_id: str, elapsed_ns: int) -> web.Response:
@@ -187,9 +199,11 @@ def main() -> None:
     options = argparse.ArgumentParser(prog="ops.local.clickhouse", description=__doc__)
     options.add_argument("--port", type=int, required=True)
     options.add_argument("--path", type=Path, required=True)
+    options.add_argument("--users", type=Path, help="JSON with the users and their passwords")
     chosen = options.parse_args()
+    users = Users.from_file(chosen.users) if chosen.users else Users()
     chosen.path.mkdir(parents=True, exist_ok=True)
-    endpoint = Endpoint(Engine(str(chosen.path.resolve())))
+    endpoint = Endpoint(Engine(str(chosen.path.resolve())), users)
     web.run_app(
         endpoint.app(), host="127.0.0.1", port=chosen.port, access_log=None, shutdown_timeout=2
     )

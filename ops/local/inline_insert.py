@@ -6,6 +6,7 @@ at the first blank line).
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 _TOKEN = re.compile(
     rb"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | `(?:[^`\\]|\\.)*`
@@ -47,6 +48,15 @@ def split_insert(sql: bytes) -> InlineInsert | None:
             data = sql[gap.end() if gap else name.end() :]
             return InlineInsert(_text(sql[: token.start()]), name[0].decode(), data)
     return None
+
+
+def touches_files(sql: bytes) -> bool:
+    """True for INTO OUTFILE and FROM INFILE, which name a file of the server; inline data is not looked at."""
+    insert = split_insert(sql)
+    statement = insert.statement.encode() if insert else sql
+    words = [token[0].upper() for token in _TOKEN.finditer(statement) if not _is_comment(token[0])]
+    pairs = set(pairwise(words))
+    return (b"INTO", b"OUTFILE") in pairs or (b"FROM", b"INFILE") in pairs
 
 
 def _is_comment(token: bytes) -> bool:

@@ -10,6 +10,7 @@ from typing import Self
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from ops.local.clickhouse_users import write_users
 from ops.local.kafka import LocalKafka
 from ops.local.ports import free_port
 from ops.local.supervisor import Process, Status, Supervisor
@@ -24,6 +25,8 @@ APPS = ("intake", "tally", "settlement", "allowance", "ledger", "timer", "networ
 """One process each; `network` holds extraction, every judge, payout, letters and delivery."""
 
 
+OWNER, ANALYST = "refund_bench", "analyst"
+"""Users of the local ClickHouse: the sink's, and the one that `query` asks as."""
 STOP_APPS_WITHIN_S = 6.0
 STOP_SERVICES_WITHIN_S = 4.0
 
@@ -56,9 +59,13 @@ class LocalStack:
             "REFUND_BENCH_GATEWAY_KIND": "embedded",
             "REFUND_BENCH_DELIVERY": f"file:{self.folder / 'outbox.jsonl'}",
             "REFUND_BENCH_CLICKHOUSE": f"http://127.0.0.1:{self._clickhouse_port}",
+            "REFUND_BENCH_CLICKHOUSE_USER": OWNER,
+            "REFUND_BENCH_CLICKHOUSE_PASSWORD": self._secret("clickhouse-owner.key"),
+            "REFUND_BENCH_CLICKHOUSE_ANALYST": ANALYST,
+            "REFUND_BENCH_CLICKHOUSE_ANALYST_PASSWORD": self._secret("clickhouse-analyst.key"),
             "REFUND_BENCH_STATE_DIR": str(self.folder / "state"),
             "REFUND_BENCH_REPLICATION": "1",
-            "REFUND_BENCH_INSTALLATION_KEY": self._installation_key(),
+            "REFUND_BENCH_INSTALLATION_KEY": self._secret("installation.key"),
             **(environment or {}),
         }
         self._supervisors: list[Supervisor] = []
@@ -158,6 +165,8 @@ class LocalStack:
                     str(self._clickhouse_port),
                     "--path",
                     str(self.folder / "clickhouse"),
+                    "--users",
+                    str(self._clickhouse_users()),
                 ],
                 ready=lambda: _answers(f"{self.environment['REFUND_BENCH_CLICKHOUSE']}/ping"),
                 address=self.environment["REFUND_BENCH_CLICKHOUSE"],
@@ -167,9 +176,19 @@ class LocalStack:
     def _app(self, name: str) -> Process:
         return Process(name, [sys.executable, "-m", "ops.cli", "run", name], env=self.environment)
 
-    def _installation_key(self) -> str:
-        """One secret per folder, made on the first start: dispute ids must not change with a restart."""
-        file = self.folder / "installation.key"
+    def _clickhouse_users(self) -> Path:
+        held = self.environment
+        return write_users(
+            self.folder / "clickhouse-users.json",
+            {
+                OWNER: ("owner", held["REFUND_BENCH_CLICKHOUSE_PASSWORD"]),
+                ANALYST: ("analyst", held["REFUND_BENCH_CLICKHOUSE_ANALYST_PASSWORD"]),
+            },
+        )
+
+    def _secret(self, name: str) -> str:
+        """One per folder, made on the first start: dispute ids, for one, must not change with a restart."""
+        file = self.folder / name
         if not file.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
             file.touch(mode=0o600)
