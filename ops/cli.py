@@ -42,6 +42,7 @@ COMMANDS: dict[str, Entry] = {
     "query": Entry("Ask ClickHouse one of the analysts' questions.", LOOK),
     "dead-letters": Entry("List, open and replay what could not be read.", LOOK),
     "run": Entry("Run one app in the foreground.", RUN),
+    "stub": Entry("A provider on this machine that the real SDKs talk to, answered by offline-rules.", RUN, False),
     "topics": Entry("Create the Kafka topics; compare them with the contract.", RUN),
     "pack": Entry("Check a policy pack.", RUN),
     "bench": Entry("Measure one part, beside its peers.", PROVE, False),

@@ -1,21 +1,36 @@
-"""Who answers: `offline-rules` on the task read back from the prompt, or lines of a script before it."""
+"""Who answers: `offline-rules` on the task read back from the prompt."""
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Protocol
 
-import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
-
-from ops.json_lines import lines_of
-from ops.stub.faults import Kind
 from ops.stub.reading import Asked, Reader
 from ops.stub.wire import Answer, Call
 from streams.llm.offline_rules.model import OfflineRules
-from streams.llm.port import ExtractionTask, JudgingTask, LetterTask, Task
+from streams.llm.port import ExtractionTask, JudgingTask, LetterTask
 
-NONE_OF_OURS = "This is a simulated reply: the prompt is none that Refund Bench renders."
+NONE_OF_OURS = "This is a simulated reply; the prompt is none that Refund Bench renders."
 
 
 class Answering(Protocol):
-    async def answer(self, call: Call, asked: Asked) -> Answer: ...
+    async def answer(self, call: Call, asked: Asked, attempt: int) -> Answer: ...
+
+
+class OfflineAnswers:
+    """The deterministic stand-in, behind a network."""
+
+    def __init__(self, reader: Reader, disagreement: float = 0.0, seed: int = 0) -> None:
+        self._reader = reader
+        self._rules = OfflineRules(disagreement, seed)
+
+    async def answer(self, call: Call, asked: Asked, attempt: int) -> Answer:
+        """A judge with tools asks for all there is, once, and then rules on what it got."""
+        if call.tools and not call.results:
+            return Answer(stop="tools", calls=call.tools)
+        task = self._reader.task(call, asked)
+        if isinstance(task, ExtractionTask):
+            extracted = await self._rules.extract(task)
+            return Answer(extracted.raw, stop="truncated" if extracted.draft is None else "end")
+        if isinstance(task, JudgingTask):
+            return Answer((await self._rules.judge(task)).raw)
+        if isinstance(task, LetterTask):
+            return Answer((await self._rules.write_letter(task)).raw)
+        return Answer(NONE_OF_OURS)

@@ -70,8 +70,13 @@ def reply(call: Call, answer: Answer, charged: Tokens, number: int) -> dict[str,
                 "ephemeral_1h_input_tokens": charged.cache_write.get(KEEPS_S["1h"], 0),
             },
             "output_tokens": charged.output,
+            "output_tokens_details": None,
+            "server_tool_use": None,
             "service_tier": "standard",
+            "inference_geo": "not_available",
+            "speed": "standard",
         },
+        "diagnostics": None,
         FIELD: True,
     }
 

@@ -24,6 +24,7 @@ _KNOWN = frozenset({
 })  # fmt: skip
 """Anything else is refused, the sampling parameters of old included."""
 
+
 def read(headers: Mapping[str, str], body: Mapping[str, Any], catalogue: Catalogue) -> Call:
     """The call in a request body.
 

@@ -35,7 +35,6 @@ ReplyFault = Literal[
 Misuse = Literal["obedient"]
 """A sound reply from a judge that does as the customer says: UPHELD, sure of itself, soundly cited. Code cannot
 tell it from a good one, so it is no part of `everything`."""
-Fault = WireFault | Rejection | ReplyFault | Misuse
 
 WIRE: frozenset[str] = frozenset(get_args(WireFault))
 REJECTIONS: frozenset[str] = frozenset(get_args(Rejection))
@@ -67,7 +66,7 @@ class Faults(BaseModel):
     stragglers: Chance = 0
     """The share of calls that take `straggler_s` instead."""
     straggler_s: Seconds = 30
-    shares: dict[Fault, Chance] = {}
+    shares: dict[str, Chance] = {}
     """The chance of each fault; those that a kind of call cannot meet do not strike it."""
     everything: Chance = 0
     """One chance, spread evenly over every fault a call of its kind can meet."""
@@ -85,13 +84,31 @@ class Faults(BaseModel):
     """The same for prompt tokens."""
     down: tuple[str, ...] = ()
     """Models or prompts that answer nothing but `down_with`."""
-    down_with: WireFault | Rejection = "overloaded"
+    down_with: str = "overloaded"
+    """A fault of the wire or a rejection."""
 
     @field_validator("latency")
     @classmethod
     def _can_be_drawn(cls, said: str) -> str:
         latency(said)
         return said
+
+    @field_validator("shares")
+    @classmethod
+    def _are_known(cls, shares: dict[str, float]) -> dict[str, float]:
+        known = WIRE | REJECTIONS | IN_REPLY
+        for fault in shares:
+            if fault not in known:
+                raise ValueError(f"{fault!r} is no fault; there are {', '.join(sorted(known))}")
+        return shares
+
+    @field_validator("down_with")
+    @classmethod
+    def _ends_the_call(cls, fault: str) -> str:
+        if fault not in WIRE | REJECTIONS:
+            known = ", ".join(sorted(WIRE | REJECTIONS))
+            raise ValueError(f"{fault!r} is nothing to be down with; there are {known}")
+        return fault
 
     @model_validator(mode="after")
     def _adds_up(self) -> "Faults":

@@ -59,7 +59,7 @@ def no_key() -> Problem:
 def reply(call: Call, answer: Answer, charged: Tokens, number: int) -> dict[str, Any]:
     """A ChatCompletion."""
     refused = answer.stop == "refused"
-    prompt = charged.prompt + charged.cache_read
+    prompt = charged.prompt + charged.cache_read + charged.written
     message: dict[str, Any] = {
         "role": "assistant",
         "content": None if refused or answer.calls else answer.text,
@@ -92,7 +92,11 @@ def reply(call: Call, answer: Answer, charged: Tokens, number: int) -> dict[str,
             "prompt_tokens": prompt,
             "completion_tokens": charged.output,
             "total_tokens": prompt + charged.output,
-            "prompt_tokens_details": {"cached_tokens": charged.cache_read, "audio_tokens": 0},
+            "prompt_tokens_details": {
+                "cached_tokens": charged.cache_read,
+                "cache_write_tokens": charged.written,
+                "audio_tokens": 0,
+            },
             "completion_tokens_details": {
                 "reasoning_tokens": 0,
                 "audio_tokens": 0,

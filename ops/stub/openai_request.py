@@ -44,9 +44,7 @@ def read(headers: Mapping[str, str], body: Mapping[str, Any], catalogue: Catalog
     model = catalogue.find(str(body["model"]), DIALECT)
     for name in body:
         if name not in _KNOWN and not model.samples:
-            raise _bad(
-                f"Unrecognized request argument supplied: {name}", "unknown_parameter", name
-            )
+            raise _bad(f"Unrecognized request argument supplied: {name}", "unknown_parameter", name)
     if body.get("stream"):
         raise _bad("The stub does not stream.", "unsupported_value", "stream")
     _check_sampling(model, body)

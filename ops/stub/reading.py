@@ -25,13 +25,16 @@ from streams.llm.port import (
     ExtractionTask,
     JudgingTask,
     LetterTask,
+    Prompt,
     Task,
 )
-from streams.llm.rendering import system_text
+from streams.llm.rendering import render_extraction
 from streams.policies.loader import LoadedPack
 from streams.prompts import prompt
 
 _JUDGE = "judge-"
+_SCHEMA_IN_WORDS = "\n\n# Schema of the answer\n"
+"""Put behind the prompt for a server that takes no schema."""
 _FILED = re.compile(r"^Filed at (\S+)\.$", re.MULTILINE)
 
 
@@ -54,13 +57,14 @@ class Reader:
         self._known: dict[str, tuple[str, tuple[LoadedPack, ...]]] = {}
         for pack in packs:
             for name in pack.prompts:
-                system = system_text(prompt(pack, name))
+                system = _system_text(prompt(pack, name))
                 _, others = self._known.get(system, (name, ()))
                 self._known[system] = (name, (*others, pack))
 
     def ask(self, call: Call) -> Asked:
         """Which prompt the call was rendered from."""
-        name, packs = self._known.get(call.system, ("", ()))
+        system, _, _ = call.system.partition(_SCHEMA_IN_WORDS)
+        name, packs = self._known.get(system, ("", ()))
         first = call.turns[0].text if call.turns else ""
         digest = hashlib.blake2b(digest_size=8)
         for part in (call.model.name, call.system, first):
@@ -82,6 +86,14 @@ class Reader:
         except (KeyError, ValueError, TypeError):
             return None
         return None
+
+
+def _system_text(said: Prompt) -> str:
+    """What a model gets to read of a prompt; the same whatever the task."""
+    blank = ExtractionTask(
+        prompt=said, text="", filed_at="", record={}, categories=(), max_grievances=0
+    )
+    return render_extraction(blank).system
 
 
 def _kind(name: str) -> Kind:
