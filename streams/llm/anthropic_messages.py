@@ -50,7 +50,7 @@ class AnthropicMessages:
             raw = await self._connected().messages.with_raw_response.create(
                 **self._request(rendered, exchanges)
             )
-            message = raw.parse()
+            message = await raw.parse()
         except APIStatusError as error:
             said = f"{error.type} {error.error_code} {error.api_message}"
             after = error.response.headers.get("retry-after")

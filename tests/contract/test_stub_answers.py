@@ -27,6 +27,8 @@ from streams.llm.port import (
     Reply,
     RulingDraft,
 )
+from streams.llm.registry import open_model
+from streams.llm.remote import RemoteModel
 from streams.llm.rendering import Rendered, render_extraction, render_judging, render_letter
 from streams.policies.loader import LoadedPack
 from streams.screening import screen
@@ -251,3 +253,30 @@ async def test_the_journal_knows_what_was_asked(stub: StubProcess) -> None:
     stub.set_faults(down=["judge-strict"], down_with="server_error")
     with pytest.raises(Exception, match="Internal server error"):
         await _said(stub, rendered)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("provider", ["anthropic", "openai", "kimi"])
+async def test_each_adapter_gets_from_the_stub_what_offline_rules_says(
+    stub: StubProcess, provider: str
+) -> None:
+    environment = {**stub.environment, "REFUND_BENCH_PROVIDER": provider}
+    model = open_model(provider, environment)
+    assert isinstance(model, RemoteModel)
+    asked, pack = opened(CASES["food-01-worked-example"])
+    wanted, _ = await extract(asked, pack, OfflineRules(), now)
+    try:
+        await model.check()
+        docket, grievances = await extract(asked, pack, model, now)
+        rulings = [await judge(one, 1, pack, model, now) for one in grievances]
+        letter = await write(letter_request(), pack, model, now)
+    finally:
+        await model.aclose()
+    assert docket.claims == wanted.claims
+    assert docket.simulated
+    assert [one.ruling for one in rulings if one] == ["UPHELD", "UPHELD", "ESCALATE", "REJECTED"]
+    assert all(one.simulated and one.request_id for one in rulings if one)
+    assert letter.written_by == "model"
+    told = stub.journal()
+    assert told["kinds"] == {"extraction": 1, "judging": 4, "letter": 1}
+    assert told["statuses"] == {"200": 6}

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from ops.local.ports import accepts, free_port
 from ops.local.tether import Child, kill_group, spawn
+from ops.stub.pointing import pointing_at
 from tests.support.wait import until
 
 
@@ -31,13 +32,8 @@ class StubProcess:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What points both SDKs, and so our adapters, at the stub."""
-        return {
-            "ANTHROPIC_BASE_URL": self.url,
-            "ANTHROPIC_API_KEY": "sk-ant-simulated",
-            "OPENAI_BASE_URL": f"{self.url}/v1",
-            "OPENAI_API_KEY": "sk-simulated",
-        }
+        """What points our adapters at it."""
+        return pointing_at(self.url)
 
     def start(self) -> None:
         argv = [sys.executable, "-m", "ops.cli", "stub", "--port", str(self.port), *self._flags]
