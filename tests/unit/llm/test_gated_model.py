@@ -84,11 +84,13 @@ def test_a_re_ask_that_could_overrun_is_not_made_and_the_first_ask_is_counted() 
 
 def test_an_extraction_that_could_overrun_goes_to_a_person_and_a_letter_is_the_templates() -> None:
     model = Scripted()
-    through = gate(spend_per_dispute_usd="0.01")
-    docket, grievances = simulate(extract(dispute(COMPLAINT), FOOD, gated(model, through), now))
+    poor = {"spend_per_dispute_usd": "0.01"}
+    docket, grievances = simulate(
+        extract(dispute(COMPLAINT), FOOD, gated(model, gate(**poor)), now)
+    )
     assert (docket.outcome, grievances) == ("extraction_failed", [])
     assert "spend limit per dispute" in (docket.problem or "")
-    letter = simulate(write(request(), FOOD, gated(model, through), now))
+    letter = simulate(write(request(), FOOD, gated(model, gate(**poor)), now))
     assert letter.written_by == "template"
     assert len(letter.rejected_drafts) == 1
     assert model.extractions == model.letters == []
@@ -121,11 +123,11 @@ def test_whatever_a_model_does_a_dispute_cannot_cost_more_than_its_limit() -> No
 
 
 def test_a_spent_day_hands_over_what_is_in_hand_at_once() -> None:
-    through = gate(spend_per_day_usd="0.01")
-    ruling = simulate(judge(grievance(), 1, FOOD, gated(Scripted(), through), now))
+    poor = {"spend_per_day_usd": "0.01"}
+    ruling = simulate(judge(grievance(), 1, FOOD, gated(Scripted(), gate(**poor)), now))
     assert ruling is not None
     assert (ruling.ruling, ruling.failure) == ("FAILED", "spend_limit")
-    letter = simulate(write(request(), FOOD, gated(Scripted(), through), now))
+    letter = simulate(write(request(), FOOD, gated(Scripted(), gate(**poor)), now))
     assert letter.written_by == "template"
 
 
