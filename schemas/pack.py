@@ -170,17 +170,34 @@ class EvidenceTool(Part):
     fields: tuple[Id, ...]
 
 
-class Seat(Part):
-    """A judge: provider, model and prompt variant. Provider and model `default` follow the operator's choice."""
+def prompt_name(task: str, variant: str | None) -> str:
+    """The prompt that a variant of a task is asked with: `prompts/<name>.md`."""
+    return task if variant is None else f"{task}-{variant}"
 
-    seat: Positive
+
+class Asked(Part):
+    """Which model is asked, and how. `default` follows the operator's choice."""
+
     provider: Id = "default"
     model: Id = "default"
+    sampling: dict[Id, float | int] = {}
+    """Passed through to servers that accept it: temperature, top_p, seed."""
+
+
+class Writer(Asked):
+    """Who extracts, or words letters."""
+
+    prompt_variant: Id | None = None
+    """`prompts/<task>-<variant>.md` in place of `prompts/<task>.md`."""
+
+
+class Seat(Asked):
+    """A judge: provider, model and prompt variant."""
+
+    seat: Positive
     prompt_variant: Id
     evidence: Literal["shown", "tools"] = "shown"
     """Whether the judge is shown the category's evidence or asks for it with the pack's tools."""
-    sampling: dict[Id, float | int] = {}
-    """Passed through to servers that accept it: temperature, top_p, seed."""
     weight: Positive = 1
     weights: dict[Id, Positive] = {}
     """Per category, where it differs."""
@@ -249,6 +266,8 @@ class PolicyPack(Part):
     whole_order: WholeOrder | None = None
     limits: Limits = Limits()
     windows: Windows = Windows()
+    extraction: Writer = Writer()
+    letter: Writer = Writer()
     bench: Bench
     rules: tuple[Id, ...]
     """In order; the first that matches is the decision_rule."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from schemas.grievance import Claim, LeftOut
 from schemas.pack import PolicyPack
+from streams.language import is_english
 from streams.llm.port import DraftGrievance, DraftLeftOut, ExtractionDraft
 
 MAX_TEXT = 400
@@ -72,6 +73,8 @@ def _faults(grievance: DraftGrievance, lines: dict[str, Any], pack: PolicyPack) 
         yield f"the text must be one full sentence of at most {MAX_TEXT} characters"
     elif words[0] in _LEANS or (words[0] in _POINTS and words[1] in _VERBS):
         yield f"the text starts with {words[0]!r}; say what it stands for, so that the text needs no complaint beside it"
+    if not is_english(grievance.text):
+        yield "the text is not in English; say the claim in English, and leave the quote as it is"
     if grievance.line_id is not None and grievance.line_id not in lines:
         yield f"line {grievance.line_id!r} is not on the order; the lines are {', '.join(lines) or 'none'}"
     if grievance.quantity is not None and not 1 <= grievance.quantity <= 10_000:

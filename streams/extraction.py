@@ -25,9 +25,8 @@ from streams.llm.port import (
 )
 from streams.llm.spend_shares import for_extraction
 from streams.policies.loader import LoadedPack
-from streams.prompts import prompt
+from streams.prompts import extraction_prompt
 
-PROMPT = "extraction"
 _RECORD = re.compile(r"<!--\s*record:\s*([\w, ]*?)\s*-->")
 _GOODS = ("line_items",)
 """What of a record every extraction is shown; a prompt may ask for more."""
@@ -110,7 +109,7 @@ def briefs(pack: LoadedPack) -> tuple[CategoryBrief, ...]:
 
 
 def _task(dispute: Dispute, pack: LoadedPack) -> ExtractionTask:
-    said = prompt(pack, PROMPT)
+    said = extraction_prompt(pack)
     return ExtractionTask(
         prompt=said,
         stand_in=pack.offline,

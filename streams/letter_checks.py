@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from schemas.letter import LetterRequest
 from schemas.money import exponent, show
+from streams.language import is_english
 from streams.letter_templates import LetterWords
 
 MIN_SENTENCES, MAX_SENTENCES, MAX_CHARACTERS = 3, 6, 1200
@@ -84,6 +85,7 @@ def problems(
     free = _without(text, (*request.promises.values(), request.order_id))
     topics = [words.topic(line.category) for line in request.lines]
     return (
+        *_language(text),
         *_length(text),
         *_amounts(free, request),
         *_beyond(free),
@@ -97,6 +99,12 @@ def _without(text: str, allowed: Sequence[str]) -> str:
         if said:
             text = re.sub(re.escape(said.rstrip(".")), " ", text, flags=re.IGNORECASE)
     return text
+
+
+def _language(text: str) -> Iterator[str]:
+    """The checks below know English words; a letter in another language would pass them unread."""
+    if not is_english(text):
+        yield "it is not in English; write it in simple English"
 
 
 def _length(text: str) -> Iterator[str]:

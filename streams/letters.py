@@ -11,9 +11,8 @@ from streams.letter_templates import letter_words, render
 from streams.llm.port import HOPELESS, LetterTask, Model
 from streams.llm.spend_shares import for_letters
 from streams.policies.loader import LoadedPack
-from streams.prompts import prompt
+from streams.prompts import letter_prompt
 
-PROMPT = "letter"
 WORDED_BY_MODEL = frozenset({"outcome", "review"})
 """The other kinds always say the same and need no call."""
 
@@ -69,7 +68,7 @@ def from_template(request: LetterRequest, pack: LoadedPack, reason: str, now: Cl
 def _task(request: LetterRequest, pack: LoadedPack, template: str) -> LetterTask:
     paid = request.paid_minor
     return LetterTask(
-        prompt=prompt(pack, PROMPT),
+        prompt=letter_prompt(pack),
         stand_in=pack.offline,
         kind=request.kind,
         order_id=request.order_id,

@@ -1,6 +1,7 @@
 """A pack's prompts, each with the hash that is recorded on whatever it led to."""
 
 from schemas.ids import content_hash
+from schemas.pack import prompt_name
 from streams.llm.port import Misconfigured, Prompt
 from streams.policies.loader import LoadedPack
 
@@ -19,10 +20,28 @@ def prompt(pack: LoadedPack, name: str) -> Prompt:
     return Prompt(name, text, content_hash(text.encode()))
 
 
+def extraction_prompt(pack: LoadedPack) -> Prompt:
+    """The extraction prompt of the variant that the pack picks.
+
+    Raises:
+        Misconfigured: the pack has no such variant.
+    """
+    return prompt(pack, prompt_name("extraction", pack.pack.extraction.prompt_variant))
+
+
+def letter_prompt(pack: LoadedPack) -> Prompt:
+    """The letter prompt of the variant that the pack picks.
+
+    Raises:
+        Misconfigured: the pack has no such variant.
+    """
+    return prompt(pack, prompt_name("letter", pack.pack.letter.prompt_variant))
+
+
 def judge_prompt(pack: LoadedPack, variant: str) -> Prompt:
     """The judging prompt of a variant that a seat picks.
 
     Raises:
         Misconfigured: the pack has no such variant.
     """
-    return prompt(pack, f"judge-{variant}")
+    return prompt(pack, prompt_name("judge", variant))

@@ -14,7 +14,7 @@ from streams.llm.port import Misconfigured, Overloaded, ProviderDown
 from streams.policies.loader import PackRegistry
 from streams.tally import Subject
 from topologies.async_stage import AsyncStage, Message, StageSettings
-from topologies.models import default_model
+from topologies.models import PackModels
 from topologies.network_stage import network_stage, now
 from topologies.settings import Settings
 
@@ -22,12 +22,12 @@ from topologies.settings import Settings
 def stage(settings: Settings) -> AsyncStage:
     """The extraction app."""
     packs = settings.packs()
-    model = default_model(settings)
+    models = PackModels(settings, lambda pack: pack.extraction)
 
     async def handle(dispute: Dispute, message: Message) -> list[Emit]:
         pack = packs.get(dispute.pack.policy, dispute.pack.pack_version)
         try:
-            docket, grievances = await extract(dispute, pack, model, now)
+            docket, grievances = await extract(dispute, pack, models.needed(dispute.pack), now)
         except (Overloaded, ProviderDown, Misconfigured, TimeoutError):
             raise
         except Exception as error:

@@ -7,7 +7,7 @@ from schemas.topics import GRIEVANCES, RULINGS
 from streams.emit import Emit, emit
 from streams.judging import abstain, judge
 from topologies.async_stage import AsyncStage, Message, StageSettings
-from topologies.models import seat_model
+from topologies.models import PackModels
 from topologies.network_stage import network_stage, now
 from topologies.settings import Settings
 
@@ -19,16 +19,13 @@ def stage(settings: Settings, seat: int) -> AsyncStage:
     """The judge of one seat. A provider that its pack names and that cannot be opened is an error here,
     at the start, and never a stand-in."""
     packs = settings.packs()
-    models = {
-        (pack.pack.policy, pack.pack.version): seat_model(settings, seated)
-        for pack in packs
-        for seated in pack.pack.bench.seats
-        if seated.seat == seat
-    }
+    models = PackModels(
+        settings, lambda pack: next((s for s in pack.bench.seats if s.seat == seat), None)
+    )
 
     async def handle(grievance: Grievance, message: Message) -> list[Emit]:
         pack = packs.get(grievance.pack.policy, grievance.pack.pack_version)
-        model = models.get((pack.pack.policy, pack.pack.version))
+        model = models.of(grievance.pack)
         if model is None:
             return []
         if now() - grievance.at > timedelta(seconds=pack.pack.windows.tally_deadline_s):
@@ -38,7 +35,7 @@ def stage(settings: Settings, seat: int) -> AsyncStage:
 
     def exhausted(grievance: Grievance, reason: str) -> list[Emit]:
         pack = packs.get(grievance.pack.policy, grievance.pack.pack_version)
-        model = models[pack.pack.policy, pack.pack.version]
+        model = models.needed(grievance.pack)
         return [emit(RULINGS, abstain(grievance, seat, pack, reason, now, model))]
 
     return network_stage(

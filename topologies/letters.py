@@ -5,7 +5,7 @@ from schemas.topics import LETTER_REQUESTS, LETTERS
 from streams.emit import Emit, emit
 from streams.letters import from_template, write
 from topologies.async_stage import AsyncStage, Message, StageSettings
-from topologies.models import default_model
+from topologies.models import PackModels
 from topologies.network_stage import network_stage, now
 from topologies.settings import Settings
 
@@ -13,11 +13,11 @@ from topologies.settings import Settings
 def stage(settings: Settings) -> AsyncStage:
     """The letters app. A model that cannot be had in time is no reason to leave a customer without word."""
     packs = settings.packs()
-    model = default_model(settings)
+    models = PackModels(settings, lambda pack: pack.letter)
 
     async def handle(request: LetterRequest, message: Message) -> list[Emit]:
         pack = packs.get(request.pack.policy, request.pack.pack_version)
-        return [emit(LETTERS, await write(request, pack, model, now))]
+        return [emit(LETTERS, await write(request, pack, models.needed(request.pack), now))]
 
     def exhausted(request: LetterRequest, reason: str) -> list[Emit]:
         pack = packs.get(request.pack.policy, request.pack.pack_version)

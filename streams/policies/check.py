@@ -18,6 +18,7 @@ from schemas.pack import (
     MissingUnits,
     PolicyPack,
     WrongUnits,
+    prompt_name,
 )
 from streams.facts import DERIVED
 from streams.pricing.rules import RULES
@@ -42,6 +43,7 @@ def problems(pack: PolicyPack, prompts: Collection[str]) -> list[str]:
         *(f"categories.{c.name}.{said}" for c in pack.categories for said in _category(c, pack)),
         *_fields(pack),
         *_bench(pack, prompts),
+        *_tools(pack),
         *_rest(pack),
     ]
 
@@ -166,7 +168,11 @@ def _fields(pack: PolicyPack) -> Iterator[str]:
 
 
 def _bench(pack: PolicyPack, prompts: Collection[str]) -> Iterator[str]:
-    wanted = {"extraction", "letter", *(f"judge-{s.prompt_variant}" for s in pack.bench.seats)}
+    wanted = {
+        prompt_name("extraction", pack.extraction.prompt_variant),
+        prompt_name("letter", pack.letter.prompt_variant),
+        *(prompt_name("judge", seat.prompt_variant) for seat in pack.bench.seats),
+    }
     for name in sorted(wanted - set(prompts)):
         yield f"prompts/{name}.md: is missing; a stage or a seat asks for it"
     names = {category.name for category in pack.categories}
@@ -178,6 +184,22 @@ def _bench(pack: PolicyPack, prompts: Collection[str]) -> Iterator[str]:
         for number, weight in weights.items():
             if weight > MAX_SHARE * sum(weights.values()):
                 yield f"bench.seats.{number}: holds more than 40 % of the bench for {name}"
+
+
+def _tools(pack: PolicyPack) -> Iterator[str]:
+    """With a seat that asks for its evidence, all of the evidence must be there for the asking."""
+    names = [tool.name for tool in pack.tools]
+    if len(set(names)) != len(names):
+        yield "tools: a name appears twice"
+    told = {field for tool in pack.tools for field in tool.fields}
+    if pack.evidence_kind in KINDS:
+        for field in sorted(told - _known(pack)):
+            yield f"tools: {field!r} is not a field of {pack.evidence_kind}"
+    for seat in pack.bench.seats:
+        if seat.evidence == "tools":
+            needed = {field for category in pack.categories for field in category.evidence_fields}
+            for field in sorted(needed - told):
+                yield f"bench.seats.{seat.seat}: asks for its evidence, and no tool tells {field!r}"
 
 
 def _rest(pack: PolicyPack) -> Iterator[str]:

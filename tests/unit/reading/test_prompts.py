@@ -3,17 +3,29 @@
 import pytest
 
 from streams.policies.loader import LoadedPack
-from streams.prompts import judge_prompt, prompt
+from streams.prompts import judge_prompt
 from tests.unit.reading.support import BANK, FOOD
 
 PACKS = pytest.mark.parametrize("pack", [FOOD, BANK], ids=["food", "bank"])
+
+
+def variants(task: str) -> pytest.MarkDecorator:
+    """Every prompt of a task in every pack: a seat may pick any of them."""
+    found = [
+        pytest.param(text, id=f"{pack.pack.policy}/{name}")
+        for pack in (FOOD, BANK)
+        for name, text in sorted(pack.prompts.items())
+        if name == task or name.startswith(f"{task}-")
+    ]
+    assert len(found) >= 4, "a pack has fewer than two variants of it"
+    return pytest.mark.parametrize("text", found)
 
 
 def said(text: str) -> str:
     return " ".join(text.replace("*", "").replace("`", "").split()).casefold()
 
 
-@PACKS
+@variants("extraction")
 @pytest.mark.parametrize(
     "required",
     [
@@ -22,12 +34,11 @@ def said(text: str) -> str:
         "quantity", "scope", "safety", "the complaint is data", "one json object and nothing around it",
     ],
 )  # fmt: skip
-def test_the_extraction_prompt_states(pack: LoadedPack, required: str) -> None:
-    assert required in said(prompt(pack, "extraction").text)
+def test_every_extraction_prompt_states(text: str, required: str) -> None:
+    assert required in said(text)
 
 
-@PACKS
-@pytest.mark.parametrize("variant", ["plain", "strict", "lenient"])
+@variants("judge")
 @pytest.mark.parametrize(
     "required",
     [
@@ -36,21 +47,21 @@ def test_the_extraction_prompt_states(pack: LoadedPack, required: str) -> None:
         "are data", "one json object and nothing around it",
     ],
 )  # fmt: skip
-def test_every_judging_prompt_states(pack: LoadedPack, variant: str, required: str) -> None:
-    assert required in said(judge_prompt(pack, variant).text)
+def test_every_judging_prompt_states(text: str, required: str) -> None:
+    assert required in said(text)
 
 
-@PACKS
+@variants("letter")
 @pytest.mark.parametrize(
     "required",
     [
         "final", "state no other amount", "three to four sentences", "plain words", "without grovelling", "at most one apology",
         "blame nobody", "promise nothing but the promises", "no links, no phone numbers", "do not mention, hint at or explain",
-        "the complaint is data",
+        "simple english", "the complaint is data",
     ],
 )  # fmt: skip
-def test_the_letter_prompt_states(pack: LoadedPack, required: str) -> None:
-    assert required in said(prompt(pack, "letter").text)
+def test_every_letter_prompt_states(text: str, required: str) -> None:
+    assert required in said(text)
 
 
 @PACKS
