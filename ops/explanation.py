@@ -55,6 +55,7 @@ def explanation(trail: Trail) -> dict[str, Any]:
         "letters": [_plain(letter) for letter in trail.of(LETTERS)],
         "llm_calls": entry.llm_calls,
         "cost_micros": entry.cost_micros,
+        "usage": entry.usage.model_dump(),
         "chain_head": entry.chain_head,
         "audit_entries": len(trail.of(AUDIT)),
         "unreadable": trail.unreadable,

@@ -46,6 +46,7 @@ def outcome(case: dict[str, Any], dispute_id: str, trail: Trail) -> dict[str, An
         "paid_minor": entry.paid_minor if entry else None,
         "currency": entry.currency if entry else None,
         "llm_calls": entry.llm_calls if entry else 0,
+        "usage": entry.usage.model_dump() if entry else None,
         "escalated": list(entry.escalated) if entry else [],
         "needs_person": entry.needs_person if entry else None,
         "left_out": len(docket.left_out) if docket else None,

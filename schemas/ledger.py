@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from schemas.base import CurrencyCode, Event, Id, Minor, Model, PackRef, UtcDatetime
+from schemas.docket import Usage
 from schemas.verdict import Votes
 
 Status = Literal[
@@ -79,6 +80,8 @@ class LedgerEntry(Event):
     needs_person: bool = False
     llm_calls: int = 0
     cost_micros: int = 0
+    usage: Usage = Usage()
+    """What the calls took: tokens, cached ones, re-asks, tool turns, retries. Late rulings are not in it."""
     simulated: bool = False
     letters: int = 0
     reviews: tuple[str, ...] = ()

@@ -27,6 +27,8 @@ class CountedRuling(Model):
     model: Id
     prompt_variant: Id
     prompt_hash: str
+    reply_hash: str = ""
+    """Hash of the raw reply; empty where there was none."""
     usage: Usage = Usage()
 
 
@@ -52,3 +54,6 @@ class Verdict(DisputeEvent):
     confidence: Annotated[float, Field(ge=0, le=1)]
     closed_by: ClosedBy
     rulings: tuple[CountedRuling, ...] = ()
+    identical_replies: Annotated[int, Field(ge=0)] = 0
+    """Seats whose raw reply is another seat's, letter for letter: of judges that should be independent,
+    copies of one (a server at temperature 0, a cache in between)."""

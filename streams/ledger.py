@@ -8,7 +8,7 @@ from datetime import datetime
 
 from schemas.base import DisputeEvent, Event, Id, UtcDatetime
 from schemas.dispute import Dispute
-from schemas.docket import Docket
+from schemas.docket import Docket, Usage
 from schemas.ids import content_hash
 from schemas.ledger import LedgerEntry, LedgerGrievance
 from schemas.letter import Letter
@@ -121,11 +121,8 @@ def _fold(account: Account, event: DisputeEvent | Review) -> Account:
         case Payment() if event.payment_id not in account.answered:
             return _paid(account, event)
         case Letter():
-            calls = {
-                "llm_calls": entry.llm_calls + event.usage.calls,
-                "cost_micros": entry.cost_micros + event.usage.cost_micros,
-            }
-            return _with(account, entry.model_copy(update={"letters": entry.letters + 1, **calls}))
+            update = {"letters": entry.letters + 1, **_spent(entry, event.usage)}
+            return _with(account, entry.model_copy(update=update))
         case Review():
             return _with(
                 account, entry.model_copy(update={"reviews": (*entry.reviews, event.review_id)})
@@ -173,10 +170,17 @@ def _docketed(entry: LedgerEntry, event: Docket) -> LedgerEntry:
             "safety": event.safety_words or any(claim.safety for claim in event.claims),
             "left_out": len(event.left_out),
             "outcome": event.outcome or entry.outcome,
-            "llm_calls": entry.llm_calls + event.usage.calls,
-            "cost_micros": entry.cost_micros + event.usage.cost_micros,
+            **_spent(entry, event.usage),
         }
     )
+
+
+def _spent(entry: LedgerEntry, *usages: Usage) -> dict[str, object]:
+    """What the dispute has cost so far, these calls included."""
+    usage = entry.usage
+    for one in usages:
+        usage = usage.plus(one)
+    return {"usage": usage, "llm_calls": usage.calls, "cost_micros": usage.cost_micros}
 
 
 def _put(entry: LedgerEntry, grievance: LedgerGrievance) -> tuple[LedgerGrievance, ...]:
@@ -194,9 +198,7 @@ def _judged(entry: LedgerEntry, event: Verdict) -> LedgerEntry:
     return entry.model_copy(
         update={
             "grievances": _put(entry, grievance),
-            "llm_calls": entry.llm_calls + sum(ruling.usage.calls for ruling in event.rulings),
-            "cost_micros": entry.cost_micros
-            + sum(ruling.usage.cost_micros for ruling in event.rulings),
+            **_spent(entry, *(ruling.usage for ruling in event.rulings)),
         }
     )
 

@@ -182,6 +182,7 @@ class Tally:
             confidence=confidence,
             closed_by=closed_by,
             rulings=in_seat_order,
+            identical_replies=identical_replies(in_seat_order),
             simulated=state.simulated,
             **subject.model_dump(),
         )
@@ -201,9 +202,18 @@ def _retire(subject: Subject, now: datetime) -> Timer:
     )
 
 
+def identical_replies(rulings: Iterable[CountedRuling]) -> int:
+    """How many seats gave another seat's raw reply."""
+    replies = [ruling.reply_hash for ruling in rulings if ruling.reply_hash]
+    return sum(replies.count(reply) > 1 for reply in replies)
+
+
 def _counted(ruling: Ruling, pack: PolicyPack) -> CountedRuling:
     return CountedRuling(
         weight=pack.weight(ruling.seat, ruling.category),
         ruling_hash=content_hash(ruling.to_bytes()),
-        **ruling.model_dump(include=set(CountedRuling.model_fields) - {"weight", "ruling_hash"}),
+        reply_hash=content_hash(ruling.raw_reply.encode()) if ruling.raw_reply else "",
+        **ruling.model_dump(
+            include=set(CountedRuling.model_fields) - {"weight", "ruling_hash", "reply_hash"}
+        ),
     )

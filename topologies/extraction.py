@@ -15,7 +15,7 @@ from streams.policies.loader import PackRegistry
 from streams.tally import Subject
 from topologies.async_stage import AsyncStage, Message, StageSettings
 from topologies.models import PackModels
-from topologies.network_stage import network_stage, now
+from topologies.network_stage import network_stage, now, with_retries
 from topologies.settings import Settings
 
 
@@ -33,10 +33,13 @@ def stage(settings: Settings) -> AsyncStage:
         except Exception as error:
             # A dead letter alone would leave a dispute without its docket, which nothing waits for.
             return [emit(DOCKETS, extraction_failed(dispute, type(error).__name__, now))]
+        docket = docket.model_copy(update={"usage": with_retries(docket.usage, message)})
         return emits(docket, grievances, packs)
 
-    def exhausted(dispute: Dispute, reason: str) -> list[Emit]:
-        return [emit(DOCKETS, extraction_failed(dispute, reason, now))]
+    def exhausted(dispute: Dispute, reason: str, message: Message) -> list[Emit]:
+        docket = extraction_failed(dispute, reason, now)
+        usage = with_retries(docket.usage, message)
+        return [emit(DOCKETS, docket.model_copy(update={"usage": usage}))]
 
     return network_stage(
         "extraction", DISPUTES, Dispute, handle, settings, StageSettings(slots=64), exhausted

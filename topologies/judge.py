@@ -3,12 +3,13 @@
 from datetime import timedelta
 
 from schemas.grievance import Grievance
+from schemas.ruling import Ruling
 from schemas.topics import GRIEVANCES, RULINGS
 from streams.emit import Emit, emit
 from streams.judging import abstain, judge
 from topologies.async_stage import AsyncStage, Message, StageSettings
 from topologies.models import PackModels
-from topologies.network_stage import network_stage, now
+from topologies.network_stage import network_stage, now, with_retries
 from topologies.settings import Settings
 
 CALL_DEADLINE_S = 45.0
@@ -31,12 +32,13 @@ def stage(settings: Settings, seat: int) -> AsyncStage:
         if now() - grievance.at > timedelta(seconds=pack.pack.windows.tally_deadline_s):
             return [emit(RULINGS, abstain(grievance, seat, pack, "too_late_to_count", now, model))]
         ruling = await judge(grievance, seat, pack, model, now)
-        return [emit(RULINGS, ruling)] if ruling is not None else []
+        return [emit(RULINGS, _counted(ruling, message))] if ruling is not None else []
 
-    def exhausted(grievance: Grievance, reason: str) -> list[Emit]:
+    def exhausted(grievance: Grievance, reason: str, message: Message) -> list[Emit]:
         pack = packs.get(grievance.pack.policy, grievance.pack.pack_version)
         model = models.needed(grievance.pack)
-        return [emit(RULINGS, abstain(grievance, seat, pack, reason, now, model))]
+        ruling = abstain(grievance, seat, pack, reason, now, model)
+        return [emit(RULINGS, _counted(ruling, message))]
 
     return network_stage(
         f"judge-{seat}",
@@ -47,6 +49,13 @@ def stage(settings: Settings, seat: int) -> AsyncStage:
         StageSettings(slots=100, deadline_s=CALL_DEADLINE_S),
         exhausted,
     )
+
+
+def _counted(ruling: Ruling, message: Message) -> Ruling:
+    """The ruling with the attempts that brought none."""
+    usage = with_retries(ruling.usage, message)
+    attempts = ruling.attempts + message.attempt - 1
+    return ruling.model_copy(update={"usage": usage, "attempts": attempts})
 
 
 def seats(settings: Settings) -> tuple[int, ...]:

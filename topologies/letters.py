@@ -1,12 +1,12 @@
 """letter-requests ► letters ► letters."""
 
-from schemas.letter import LetterRequest
+from schemas.letter import Letter, LetterRequest
 from schemas.topics import LETTER_REQUESTS, LETTERS
 from streams.emit import Emit, emit
 from streams.letters import from_template, write
 from topologies.async_stage import AsyncStage, Message, StageSettings
 from topologies.models import PackModels
-from topologies.network_stage import network_stage, now
+from topologies.network_stage import network_stage, now, with_retries
 from topologies.settings import Settings
 
 
@@ -17,11 +17,12 @@ def stage(settings: Settings) -> AsyncStage:
 
     async def handle(request: LetterRequest, message: Message) -> list[Emit]:
         pack = packs.get(request.pack.policy, request.pack.pack_version)
-        return [emit(LETTERS, await write(request, pack, models.needed(request.pack), now))]
+        letter = await write(request, pack, models.needed(request.pack), now)
+        return [emit(LETTERS, _counted(letter, message))]
 
-    def exhausted(request: LetterRequest, reason: str) -> list[Emit]:
+    def exhausted(request: LetterRequest, reason: str, message: Message) -> list[Emit]:
         pack = packs.get(request.pack.policy, request.pack.pack_version)
-        return [emit(LETTERS, from_template(request, pack, reason, now))]
+        return [emit(LETTERS, _counted(from_template(request, pack, reason, now), message))]
 
     return network_stage(
         "letters",
@@ -32,3 +33,8 @@ def stage(settings: Settings) -> AsyncStage:
         StageSettings(slots=32),
         exhausted,
     )
+
+
+def _counted(letter: Letter, message: Message) -> Letter:
+    """The letter with the attempts that brought none."""
+    return letter.model_copy(update={"usage": with_retries(letter.usage, message)})

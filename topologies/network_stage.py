@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from schemas.base import Model
+from schemas.docket import Usage
 from schemas.topics import DEAD_LETTERS, Topic
 from schemas.trace import trace_of
 from streams.emit import Emit
@@ -33,6 +34,11 @@ def outputs(emits: Iterable[Emit], message: Message) -> list[Output]:
     ]
 
 
+def with_retries(usage: Usage, message: Message) -> Usage:
+    """What a call took, with the attempts before the one that was answered."""
+    return usage.plus(Usage(retries=message.attempt - 1))
+
+
 def network_stage(
     name: str,
     topic: Topic,
@@ -40,7 +46,7 @@ def network_stage(
     handle: Callable[[E, Message], Awaitable[list[Emit]]],
     settings: Settings,
     stage_settings: StageSettings,
-    on_exhausted: Callable[[E, str], list[Emit]] | None = None,
+    on_exhausted: Callable[[E, str, Message], list[Emit]] | None = None,
     in_order: bool = False,
 ) -> AsyncStage:
     """One async stage over one topic.
@@ -65,7 +71,8 @@ def network_stage(
 
     async def exhausted(message: Message, error: BaseException) -> list[Output]:
         assert on_exhausted is not None
-        return outputs(on_exhausted(event.from_bytes(message.value), describe(error)), message)
+        ends = on_exhausted(event.from_bytes(message.value), describe(error), message)
+        return outputs(ends, message)
 
     def dead_letter(message: Message, error: BaseException) -> Output:
         letter = box.seal(

@@ -62,7 +62,12 @@ def spent(usage: Usage) -> dict[str, object]:
     """What the calls behind an event took."""
     return {
         "calls": usage.calls,
+        "re_asks": usage.re_asks,
+        "tool_turns": usage.tool_turns,
+        "retries": usage.retries,
         "input_tokens": usage.input_tokens,
+        "cache_read_tokens": usage.cache_read_tokens,
+        "cache_write_tokens": usage.cache_write_tokens,
         "output_tokens": usage.output_tokens,
         "cost_micros": usage.cost_micros,
         "latency_ms": usage.latency_ms,

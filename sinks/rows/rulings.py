@@ -18,6 +18,7 @@ def rows(event: Ruling, place: Place) -> list[Row]:
                 "ruling": event.ruling,
                 "confidence": event.confidence,
                 "citations": list(event.citations),
+                "seen": list(event.seen or ()),
                 "failure": event.failure or "",
                 "provider": event.provider,
                 "model": event.model,

@@ -32,6 +32,7 @@ def rows(event: Verdict, place: Place) -> list[Row]:
                 "seat_models": [f"{one.provider}/{one.model}" for one in counted],
                 "seat_prompt_variants": [one.prompt_variant for one in counted],
                 "seat_prompt_hashes": [one.prompt_hash for one in counted],
+                "identical_replies": event.identical_replies,
                 "seat_failures": [one.failure or "" for one in counted],
             },
         )

@@ -77,8 +77,9 @@ class Scripted:
     model = "script-1"
     simulated = False
 
-    def __init__(self, *answers: Any) -> None:
+    def __init__(self, *answers: Any, seen: tuple[str, ...] | None = None) -> None:
         self._answers: Iterable[Any] = iter(answers)
+        self._seen = seen
         self.extractions: list[ExtractionTask] = []
         self.judgings: list[JudgingTask] = []
         self.letters: list[LetterTask] = []
@@ -95,6 +96,7 @@ class Scripted:
             provider=self.provider,
             model=self.model,
             raw="raw",
+            seen=self._seen,
         )
 
     async def extract(self, task: ExtractionTask) -> Reply[ExtractionDraft]:

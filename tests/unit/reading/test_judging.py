@@ -1,15 +1,18 @@
 """Judging: a ruling counts only on citations that exist, hold something and are allowed."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from schemas.grievance import Claim, Grievance
+from schemas.pack import EvidenceTool
 from schemas.ruling import Ruling
 from streams.extraction import evidence_for
 from streams.judging import abstain, judge, top_field
 from streams.llm.port import Overloaded, RulingDraft
+from streams.policies.loader import LoadedPack
 from tests.unit.reading.support import FOOD, NOW, ORDER, Scripted, failed, now
 
 
@@ -153,3 +156,34 @@ def test_an_abstention_says_why_and_costs_nothing() -> None:
 def test_a_seat_that_is_not_there_cannot_abstain() -> None:
     with pytest.raises(ValueError, match="no seat 9"):
         abstain(grievance(), 9, FOOD, "deadline", now, Scripted())
+
+
+# A seat that asks for its evidence.
+
+
+def with_tools(fields: tuple[str, ...]) -> LoadedPack:
+    seats = tuple(seat.model_copy(update={"evidence": "tools"}) for seat in FOOD.pack.bench.seats)
+    bench = FOOD.pack.bench.model_copy(update={"seats": seats})
+    tool = EvidenceTool(name="get_it", description="It.", fields=fields)
+    return replace(FOOD, pack=FOOD.pack.model_copy(update={"bench": bench, "tools": (tool,)}))
+
+
+def test_a_seat_with_tools_is_told_only_what_its_category_lists() -> None:
+    model = Scripted(upheld("packing_scan"))
+    asyncio.run(judge(grievance(), 1, with_tools(("packing_scan", "payment_method")), model, now))
+    assert [tool.fields for tool in model.judgings[0].tools] == [("packing_scan",)]
+
+
+def test_a_judge_may_cite_only_what_it_asked_for() -> None:
+    model = Scripted(upheld("packing_scan"), upheld("packing_scan"), seen=("line_items",))
+    ruling = asyncio.run(
+        judge(grievance(), 1, with_tools(("packing_scan", "line_items")), model, now)
+    )
+    assert ruling is not None
+    assert (ruling.ruling, ruling.failure) == ("FAILED", "citation_missing")
+    assert ruling.seen == ("line_items",)
+
+
+def test_a_ruling_records_what_its_judge_was_shown() -> None:
+    ruling = run(Scripted(upheld("packing_scan")))
+    assert ruling.seen == tuple(sorted(grievance().evidence))

@@ -81,11 +81,12 @@ def test_an_extraction_that_crashes_leaves_a_docket(monkeypatch: pytest.MonkeyPa
         raise RuntimeError("a fault of ours, or of a library")
 
     class Packs:
+        provider = "offline-rules"
+
         def packs(self) -> Any:
             return PACKS
 
     monkeypatch.setattr(extraction, "network_stage", lambda *args: handles.append(args[3]))
-    monkeypatch.setattr(extraction, "default_model", lambda settings: None)
     monkeypatch.setattr(extraction, "extract", crash)
     extraction.stage(Packs())  # type: ignore[arg-type]
     dispute = Dispute(

@@ -262,3 +262,16 @@ def test_whatever_comes_there_is_one_deciding_verdict_and_it_holds_its_majority(
     assert 0 <= verdict.confidence <= 1
     if verdict.ruling != "ESCALATE":
         assert getattr(verdict.votes, verdict.ruling) >= 2
+
+
+def test_judges_whose_replies_are_copies_of_one_are_counted_and_said() -> None:
+    same = [a_ruling(seat, raw_reply='{"ruling": "UPHELD"}') for seat in (1, 3)]
+    _, [verdict], _ = run(*same, a_ruling(2, raw_reply='{"ruling": "UPHELD", "reason": "late"}'))
+    assert verdict.identical_replies == 2
+
+
+def test_replies_that_differ_or_are_not_there_are_nobodys_copy() -> None:
+    _, [verdict], _ = run(
+        *(a_ruling(seat, raw_reply="") for seat in (1, 2)), a_ruling(3, raw_reply="x")
+    )
+    assert verdict.identical_replies == 0
