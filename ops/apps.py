@@ -105,9 +105,19 @@ def _run_sink(settings: Settings) -> int:
 def _run_keyed(name: str, settings: Settings) -> int:
     import importlib
 
-    stage = importlib.import_module(f"topologies.{name}").stage(settings)
-    stage.build(settings).run()
+    app = importlib.import_module(f"topologies.{name}").stage(settings).build(settings)
+    if name == "intake":
+        _record_packs(settings)
+    app.run()
     return 0
+
+
+def _record_packs(settings: Settings) -> None:
+    """Intake pins disputes to packs, so at its start it is told which: once per pack in the audit trail."""
+    from ops.operations import packs_loaded, record
+    from topologies.network_stage import now
+
+    record(*packs_loaded(settings.packs(), "intake", now()))
 
 
 def network_stages(name: str, settings: Settings, seat: int | None) -> list[AsyncStage]:

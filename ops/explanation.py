@@ -10,6 +10,7 @@ from schemas.topics import (
     DOCKETS,
     GRIEVANCES,
     LETTERS,
+    OPERATIONS,
     PAYMENTS,
     PROPOSALS,
     REVIEWS,
@@ -52,6 +53,7 @@ def explanation(trail: Trail) -> dict[str, Any]:
         "decisions": _without_lines(trail.of(DECISIONS)),
         "payments": [_plain(payment) for payment in trail.of(PAYMENTS)],
         "reviews": [_plain(review) for review in trail.of(REVIEWS)],
+        "operations": [_plain(operation) for operation in trail.of(OPERATIONS)],
         "letters": [_plain(letter) for letter in trail.of(LETTERS)],
         "llm_calls": entry.llm_calls,
         "cost_micros": entry.cost_micros,
@@ -59,6 +61,7 @@ def explanation(trail: Trail) -> dict[str, Any]:
         "chain_head": entry.chain_head,
         "audit_entries": len(trail.of(AUDIT)),
         "unreadable": trail.unreadable,
+        "erased": trail.erased,
         "ledger": _plain(entry),
         "steps": [step.as_json() for step in trail.steps],
     }

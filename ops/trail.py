@@ -1,46 +1,17 @@
-"""Everything Kafka holds of one dispute: the ledger's entry, and each stage's events by their keys."""
+"""A dispute's entry in the ledger, and its trail: each stage's events in the order in which they came."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from ops.bounded_read import (
-    Found,
-    every_partition,
-    newest,
-    partition_for,
-    read,
-    read_all,
-    spans,
-)
-from schemas.base import Model
+from ops.audit.kafka_view import view_of
+from ops.audit.stored import View
+from ops.bounded_read import every_partition, newest, partition_for, read_all
 from schemas.complaint import Complaint
-from schemas.docket import Docket
+from schemas.ids import operations_chain
 from schemas.ledger import LedgerEntry
-from schemas.topics import (
-    AUDIT,
-    BY_NAME,
-    COMPLAINTS,
-    DECISIONS,
-    DISPUTES,
-    DOCKETS,
-    GRIEVANCES,
-    LEDGER,
-    LETTER_REQUESTS,
-    LETTERS,
-    PAYMENTS,
-    PROPOSALS,
-    REVIEWS,
-    RULINGS,
-    VERDICTS,
-    Topic,
-)
-
-BY_ORDER = (DISPUTES, DOCKETS, VERDICTS, DECISIONS, PAYMENTS, LETTER_REQUESTS, LETTERS, REVIEWS)
-"""Topics keyed by settles_under."""
-CLOCKS_DIFFER = timedelta(minutes=10)
-"""How far an event's own time may be ahead of the broker's."""
+from schemas.topics import COMPLAINTS, LEDGER, Topic
 
 
 @dataclass(frozen=True)
@@ -65,11 +36,13 @@ class Step:
 
 @dataclass
 class Trail:
-    """A dispute's events in the order in which the broker took them."""
+    """A dispute's events in the order in which the broker took them, and the operations on it."""
 
     entry: LedgerEntry
     steps: list[Step] = field(default_factory=list)
     unreadable: int = 0
+    erased: int = 0
+    """Events whose bytes were erased; only their hashes are left."""
 
     def of(self, topic: Topic) -> list[Any]:
         """The events of one topic."""
@@ -122,49 +95,22 @@ def complaints_of(order_id: str) -> list[tuple[Complaint, datetime]]:
 
 
 def read_trail(entry: LedgerEntry) -> Trail:
-    """Every event of the dispute behind a ledger entry.
+    """Every event of the dispute behind a ledger entry, as Kafka has it.
 
     Raises:
         KafkaException: the broker is away.
     """
-    trail = Trail(entry)
-    since = min(entry.stages.values(), default=None)
-    since = since - CLOCKS_DIFFER if since else None
-    places = [partition_for(topic, entry.settles_under) for topic in BY_ORDER]
-    places += [
-        partition_for(PROPOSALS, entry.customer_id),
-        partition_for(AUDIT, entry.dispute_id),
-        partition_for(LEDGER, entry.dispute_id),
-    ]
-    _add(trail, places, {entry.settles_under, entry.customer_id, entry.dispute_id}, since)
-    grievances = {claim.grievance_id for docket in trail.of(DOCKETS) for claim in _claims(docket)}
-    grievances |= {grievance.grievance_id for grievance in entry.grievances}
-    judged = [partition_for(t, g) for t in (GRIEVANCES, RULINGS) for g in grievances]
-    _add(trail, judged, grievances, since)
+    return trail_of(view_of([entry]), entry)
+
+
+def trail_of(view: View, entry: LedgerEntry) -> Trail:
+    """The trail of one dispute in what a store holds; with what was done to it."""
+    trail = Trail(entry, unreadable=view.unreadable)
+    chains = (entry.dispute_id, operations_chain(entry.dispute_id))
+    for one in (held for chain in chains for held in view.events.get(chain, ())):
+        event = one.event()
+        if event is not None:
+            trail.steps.append(Step(*one.place, one.at, event))
+        trail.erased += one.erased
     trail.steps.sort(key=lambda step: (step.at, step.topic, step.offset))
     return trail
-
-
-def _claims(docket: Docket) -> Iterable[Any]:
-    return docket.claims
-
-
-def _add(
-    trail: Trail, places: list[tuple[str, int]], keys: set[str], since: datetime | None
-) -> None:
-    wanted = {key.encode() for key in keys}
-    for one in read(spans(places, since), lambda r: r.key in wanted and r.value is not None):
-        event = _event(one)
-        if event is None:
-            trail.unreadable += 1
-        elif getattr(event, "dispute_id", None) == trail.entry.dispute_id:
-            trail.steps.append(Step(one.topic, one.partition, one.offset, one.at, event))
-
-
-def _event(one: Found) -> Model | None:
-    kind = BY_NAME[one.topic].event
-    assert issubclass(kind, Model)
-    try:
-        return kind.from_bytes(one.value or b"")
-    except ValueError:
-        return None

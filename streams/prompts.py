@@ -6,6 +6,11 @@ from streams.llm.port import Misconfigured, Prompt
 from streams.policies.loader import LoadedPack
 
 
+def hash_of(text: str) -> str:
+    """The hash by which a prompt is named on events."""
+    return content_hash(text.encode())
+
+
 def prompt(pack: LoadedPack, name: str) -> Prompt:
     """The prompt `prompts/<name>.md` of a pack.
 
@@ -17,7 +22,7 @@ def prompt(pack: LoadedPack, name: str) -> Prompt:
         raise Misconfigured(
             f"pack {pack.pack.policy} v{pack.pack.version} has no prompts/{name}.md; add it"
         )
-    return Prompt(name, text, content_hash(text.encode()))
+    return Prompt(name, text, hash_of(text))
 
 
 def extraction_prompt(pack: LoadedPack) -> Prompt:

@@ -1,11 +1,12 @@
 """`dead-letters`: what could not be read or written, and putting it back."""
 
 import base64
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from ops.commands.reply import Json, answer, commands, read_input, refuse, say, visible
+from ops.commands.reply import As, Json, answer, commands, read_input, refuse, say, visible
 
 app = commands()
 
@@ -54,8 +55,9 @@ def list_letters(
 
 
 @app.command()
-def show(identifier: Id, as_json: Json = False) -> None:
-    """One dead letter, decrypted. It may hold a customer's words: run it where they may be seen.
+def show(identifier: Id, as_user: As = "", as_json: Json = False) -> None:
+    """One dead letter, decrypted. It may hold a customer's words: run it where they may be seen. That you read
+    it is recorded first; where that fails nothing is shown.
 
     Needs REFUND_BENCH_INSTALLATION_KEY. Bytes that are not UTF-8 are given in base64.
 
@@ -65,13 +67,16 @@ def show(identifier: Id, as_json: Json = False) -> None:
       refund-bench dead-letters show intake:complaints-3-17 --json | jq -r .value > repaired.json
     """
     from ops.dead_letter_desk import find, opened
+    from ops.operations import actor, record_reading
     from ops.reachable import need_kafka
     from topologies.settings import Settings
 
     key = Settings.from_environment().installation_key
+    by = actor(as_user)
     need_kafka()
     held = find(identifier)
     value = opened(held, key)
+    record_reading(identifier, by, "dead-letters show", datetime.now(UTC))
     try:
         text: str | None = value.decode("utf-8")
     except UnicodeDecodeError:
@@ -113,8 +118,6 @@ def replay(
       $EDITOR repaired.json
       refund-bench dead-letters replay intake:complaints-3-17 --file repaired.json
     """
-    from datetime import UTC, datetime
-
     from ops import dead_letter_desk as desk
     from ops.reachable import need_kafka
     from topologies.settings import Settings

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ops.commands.reply import Json, answer, commands, console, visible
+from ops.commands.reply import As, Json, answer, commands, console, refuse, visible
 from ops.commands.status import unknown
 
 app = commands()
@@ -13,29 +13,43 @@ app = commands()
 @app.command()
 def explain(
     identifier: Annotated[str, typer.Argument(metavar="ID", help="A dispute's id, or an order's.")],
+    source: Annotated[
+        str, typer.Option("--from", help="kafka or clickhouse; by default Kafka, then ClickHouse.")
+    ] = "",
+    as_user: As = "",
     as_json: Json = False,
 ) -> None:
-    """Why a dispute ended as it did, read from Kafka: complaint, evidence hash, each grievance with every judge's
+    """Why a dispute ended as it did: complaint, evidence hash, each grievance with every judge's
     ruling, the count and the price line, the rule that decided, the payment, the letter.
 
-    It shows the customer's words: run it where they may be seen. With --json also every event as it stands in
-    Kafka (`steps`), with topic, partition and offset. Of an order with several disputes the newest is explained.
+    It shows the customer's words: run it where they may be seen. That you read them is recorded first; where that
+    fails nothing is shown. With --json also every event as it stands in Kafka (`steps`), with topic, partition and
+    offset. Of an order with several disputes the newest is explained. Kafka keeps texts for 30 days; what it no
+    longer has is read from ClickHouse.
 
     Examples:
 
       refund-bench explain d-4f0c1b2a9d8e7f6a5b4c3d2e
       refund-bench explain order-1840 --json | jq '.grievances[] | {category, ruling, votes}'
     """
-    from ops.explanation import explanation
-    from ops.reachable import need_kafka
-    from ops.trail import find, read_trail
+    from datetime import UTC, datetime
 
-    need_kafka()
-    entries = find(identifier)
-    if not entries:
+    from ops.audit.case import SOURCES, find_case
+    from ops.explanation import explanation
+    from ops.operations import actor, record_reading
+    from ops.reachable import need_kafka
+
+    if source not in ("", *SOURCES):
+        refuse(f"--from {source!r} is not known", f"one of {', '.join(SOURCES)}")
+    by = actor(as_user)
+    need_kafka()  # to record the reading, whatever is read
+    case = find_case(identifier, source)
+    if case is None:
         unknown(identifier)
-    found = explanation(read_trail(entries[0]))
-    found["others"] = [entry.dispute_id for entry in entries[1:]]
+    found = explanation(case.trail)
+    found["source"] = case.source
+    found["others"] = case.others
+    record_reading(case.dispute_id, by, "explain", datetime.now(UTC))
     answer(as_json, found, lambda: _show(found))
 
 
@@ -134,6 +148,10 @@ def _ending(root: Any, found: dict[str, Any]) -> None:
                 f"review {review['action']} by {review['reviewer']} ({review['role']}): {review['reason_code']}"
             )
         )
+    for done in found["operations"]:
+        root.add(_text(f"{done['action']} by {done['actor']} at {done['at']}", "dim"))
+    if found["erased"]:
+        root.add(_text(f"{found['erased']} events were erased; their hashes are kept", "yellow"))
     for letter in found["letters"]:
         node = root.add(_text(f"letter, {letter['kind']}, by {letter['written_by']}", "bold"))
         node.add(_text(letter["body"], "italic"))

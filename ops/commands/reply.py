@@ -14,6 +14,9 @@ Json = Annotated[
     bool, typer.Option("--json", help="One JSON object on stdout, everything else on stderr.")
 ]
 
+As = Annotated[str, typer.Option("--as", help="Who you are; by default the user of this machine.")]
+"""For commands whose use is recorded."""
+
 
 def commands() -> typer.Typer:
     """An empty group, with the settings every group shares."""

@@ -1,6 +1,6 @@
 """`status`: where a dispute stands."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -43,7 +43,7 @@ def status(
     answer(as_json, {**found, "others": others}, lambda: _tell(newest, others))
 
 
-def unknown(identifier: str) -> None:
+def unknown(identifier: str) -> NoReturn:
     """End with exit code 1: the ledger and the filed complaints do not have it."""
     raise Failure(
         f"nothing is known of {identifier!r}",

@@ -11,6 +11,7 @@ from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
 from ops.bounded_read import every_partition, read_all
 from ops.local.kafka import LocalKafka
 from schemas.complaint import Complaint
+from schemas.operation import Operation
 from schemas.topics import ALL, BY_NAME, COMPLAINTS, EVIDENCE, LEDGER, PARTITIONS
 from streams.emit import emit
 from tests.support.wait import until
@@ -177,9 +178,16 @@ def test_status_and_explain_read_the_whole_trail(cli: Cli) -> None:
     assert found["grievances"][2]["votes"]["ESCALATE"] == 2
     assert found["grievances"][1]["line"]["amount_minor"] == 64000
     assert found["payments"][0]["amount_minor"] == 68900
-    assert {step["event"].get("dispute_id") for step in found["steps"]} == {"d-000077"}
+    whose = {step["event"].get("dispute_id") or step["event"]["subject"] for step in found["steps"]}
+    assert whose == {"d-000077"}
     assert len(found["steps"]) == sum(map(len, events.all().values())) - 1
-    tree = cli("explain", "1916").out
+    assert [op["operation_id"] for op in found["operations"]] == ["read-d-000077"]
+    assert cli("explain", "d-000077", "--as", "two words").code == 2
+    tree = cli("explain", "1916", "--as", "auditor-7").out
+    read = cli("explain", "1916", "--json").json["operations"][-1]
+    assert (read["action"], read["actor"], read["details"]["command"]) == (
+        "customer_text_read", "auditor-7", "explain",
+    )  # fmt: skip
     for shown in ("sha256:evidence", "MISSING_ITEM", "count: 3 UPHELD", "2 × 320.00", "₹689.00", "letter, outcome"):  # fmt: skip
         assert shown in tree
 
@@ -208,7 +216,9 @@ def test_a_dead_letter_is_listed_shown_repaired_and_put_back(cli: Cli, tmp_path:
     mine = next(item for item in items if item["id"] == letter)
     assert (mine["topic"], mine["partition"], mine["offset"]) == ("complaints", 3, 17)
     assert (mine["error"], mine["replayed_at"]) == ("text: is empty", None)
-    shown = cli("dead-letters", "show", letter, "--json").json
+    shown = cli("dead-letters", "show", letter, "--as", "sre-2", "--json").json
+    [read] = [Operation.from_bytes(one) for one in held("operations", letter)]
+    assert (read.action, read.actor) == ("customer_text_read", "sre-2")
     assert (shown["value"].encode(), shown["key"]) == (broken, "order-9001")
 
     file = tmp_path / "repaired.json"

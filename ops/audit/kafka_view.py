@@ -1,0 +1,154 @@
+"""What Kafka holds of some disputes, or of all since a moment."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime, timedelta
+
+from confluent_kafka import (
+    ConsumerGroupTopicPartitions,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
+
+from ops.audit.stored import Place, View, stored
+from ops.bounded_read import Found, every_partition, partition_for, spans, stream
+from schemas.ids import operations_chain
+from schemas.ledger import AuditEntry, LedgerEntry
+from schemas.topics import (
+    AUDIT,
+    BY_NAME,
+    DECISIONS,
+    DISPUTES,
+    DOCKETS,
+    GRIEVANCES,
+    LEDGER,
+    LETTER_REQUESTS,
+    LETTERS,
+    OPERATIONS,
+    PAYMENTS,
+    PROPOSALS,
+    RECEIPTS,
+    REVIEWS,
+    RULINGS,
+    VERDICTS,
+)
+from sinks.rows.events import KEPT
+from topologies import clients
+from topologies.quix_app import group
+
+BY_ORDER = (
+    DISPUTES, DOCKETS, VERDICTS, DECISIONS, PAYMENTS, LETTER_REQUESTS, LETTERS, RECEIPTS, REVIEWS,
+)  # fmt: skip
+"""Topics keyed by settles_under."""
+CLOCKS_DIFFER = timedelta(minutes=10)
+"""How far an event's own time may be ahead of the broker's."""
+ANSWER_WITHIN_S = 10.0
+
+
+def view_of(entries: Iterable[LedgerEntry]) -> View:
+    """Everything of these disputes, and of every other dispute on their orders; values included.
+
+    Raises:
+        KafkaException: the broker is away.
+    """
+    entries = list(entries)
+    began = [min(entry.stages.values(), default=entry.filed_at) for entry in entries]
+    since = min(began) - CLOCKS_DIFFER if began else None
+    keys: set[str] = set()
+    places: set[tuple[str, int]] = set()
+    grievances: set[str] = set()
+    for entry in entries:
+        keys |= {entry.settles_under, entry.customer_id, entry.dispute_id}
+        keys.add(operations_chain(entry.dispute_id))
+        places |= {partition_for(topic, entry.settles_under) for topic in BY_ORDER}
+        places |= {partition_for(t, entry.dispute_id) for t in (AUDIT, LEDGER, OPERATIONS)}
+        places.add(partition_for(AUDIT, operations_chain(entry.dispute_id)))
+        places.add(partition_for(PROPOSALS, entry.customer_id))
+        grievances |= {one.grievance_id for one in entry.grievances}
+    view = _empty()
+    _fill(view, places, since, lambda one: _key(one) in keys, keep_values=True)
+    for events in view.events.values():
+        for one in events:
+            docket = one.event() if one.place.topic == DOCKETS.name else None
+            grievances |= {claim.grievance_id for claim in getattr(docket, "claims", ())}
+    judged = [partition_for(t, g) for t in (GRIEVANCES, RULINGS) for g in grievances]
+    _fill(view, judged, since, lambda one: _key(one) in grievances, keep_values=True)
+    return view
+
+
+def view_since(since: datetime, *, keep_values: bool) -> View:
+    """Everything that came at or after `since`. Without values about 15 KB of memory a dispute.
+
+    Raises:
+        KafkaException: the broker is away.
+    """
+    view = _empty()
+    view.whole = False
+    topics = [BY_NAME[name] for name in sorted(KEPT)]
+    places = [place for topic in (*topics, AUDIT) for place in every_partition(topic)]
+    _fill(view, places, since, lambda _: True, keep_values)
+    first = {(s.topic, s.partition): s.start for s in spans(places, since)}
+    before = view.excused
+    view.excused = lambda place: before(place) or place.offset < first.get(place[:2], 0)
+    return view
+
+
+def _empty() -> View:
+    held: dict[tuple[str, int], int] = {}
+    ledger = committed("ledger")
+
+    def purged(place: Place) -> bool:
+        if place[:2] not in held:
+            parts = [(place.topic, place.partition)]
+            held.update(
+                {(s.topic, s.partition): s.start for s in spans(parts)} or {parts[0]: 2**63}
+            )
+        return place.offset < held[place[:2]]
+
+    return View(
+        "kafka",
+        excused=purged,
+        unread=lambda place: place.offset >= ledger.get(place[:2], 0),
+    )
+
+
+def committed(stage: str) -> dict[tuple[str, int], int]:
+    """How far a stage's group has come: topic and partition → the next offset it reads.
+
+    Raises:
+        KafkaException: the broker is away.
+    """
+    admin = clients.admin()  # its answers die with it
+    asked = [ConsumerGroupTopicPartitions(group(stage))]
+    [answer] = admin.list_consumer_group_offsets(asked, request_timeout=ANSWER_WITHIN_S).values()
+    try:
+        partitions: list[TopicPartition] = answer.result(ANSWER_WITHIN_S + 2).topic_partitions
+    except KafkaException as error:
+        if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
+            return {}  # it never ran
+        raise
+    return {(one.topic, one.partition): one.offset for one in partitions if one.offset >= 0}
+
+
+def _key(one: Found) -> str:
+    return (one.key or b"").decode("utf-8", "replace")
+
+
+def _fill(
+    view: View,
+    places: Iterable[tuple[str, int]],
+    since: datetime | None,
+    wanted: Callable[[Found], bool],
+    keep_values: bool,
+) -> None:
+    for one in stream(spans(places, since)):
+        if one.value is None or not wanted(one):
+            continue
+        place = Place(one.topic, one.partition, one.offset)
+        found = stored(place, _key(one), one.at, one.value, keep_value=keep_values)
+        if found is None:
+            view.unreadable += 1
+            continue
+        view.add(found)
+        if one.topic == AUDIT.name:
+            view.add_link(AuditEntry.from_bytes(one.value))
