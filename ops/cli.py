@@ -40,6 +40,7 @@ COMMANDS: dict[str, Entry] = {
     "status": Entry("Where a dispute stands.", LOOK),
     "explain": Entry("Why a dispute ended as it did: the whole trail as a tree.", LOOK),
     "query": Entry("Ask ClickHouse one of the analysts' questions.", LOOK),
+    "audit": Entry("Verify the trail, recount what was decided, export one dispute.", LOOK),
     "dead-letters": Entry("List, open and replay what could not be read.", LOOK),
     "run": Entry("Run one app in the foreground.", RUN),
     "stub": Entry("A provider on this machine that the real SDKs talk to, answered by offline-rules.", RUN, False),

@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from clickhouse_connect.driver.exceptions import Error
+
 from ops.audit import clickhouse_view, kafka_view
 from ops.audit.refold import entry_of
 from ops.audit.stored import View
+from ops.commands.reply import note
 from ops.trail import Trail, find, trail_of
 from schemas.ids import operations_chain
 from schemas.topics import DISPUTES
@@ -34,15 +37,22 @@ def find_case(identifier: str, source: str = "") -> Case | None:
     Raises:
         KafkaException, clickhouse_connect.driver.exceptions.Error: the store is away.
     """
-    if source != "clickhouse":
-        case = _in_kafka(identifier)
-        if source == "kafka" or (case is not None and case.trail.of(DISPUTES)):
-            return case
-        # A dispute still in the intake has no event yet, in ClickHouse neither.
-        recent = datetime.now(UTC) - timedelta(days=1)
-        if case is not None and case.trail.entry.filed_at > recent:
-            return case
-    return _in_clickhouse(identifier)
+    if source == "clickhouse":
+        return _in_clickhouse(identifier)
+    case = _in_kafka(identifier)
+    if source == "kafka" or (case is not None and _has_words(case)):
+        return case
+    try:
+        return _in_clickhouse(identifier) or case
+    except (Error, OSError):
+        note("ClickHouse, which may know more, does not answer")
+        return case
+
+
+def _has_words(case: Case) -> bool:
+    """Kafka still has the texts, or never had them: a dispute in the intake has no event yet."""
+    recent = datetime.now(UTC) - timedelta(days=1)
+    return bool(case.trail.of(DISPUTES)) or case.trail.entry.filed_at > recent
 
 
 def _in_kafka(identifier: str) -> Case | None:

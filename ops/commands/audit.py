@@ -1,0 +1,169 @@
+"""`audit`: whether the trail is whole, whether it adds up, and a copy of one dispute's."""
+
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ops.commands.reply import FALSE, TRUE, Json, answer, commands, note, refuse, say, visible
+
+if TYPE_CHECKING:
+    from ops.audit.chains import Checked, Fault
+    from ops.audit.heads import Heads
+
+app = commands()
+MOST_SHOWN = 50
+
+Identifier = Annotated[str, typer.Argument(metavar="[ID]", help="A dispute's id, or an order's.")]
+Since = Annotated[str, typer.Option(help="From this day or moment on; a day begins at 00:00 UTC.")]
+Until = Annotated[str, typer.Option(help="Up to, and without, this day or moment.")]
+
+
+@app.callback()
+def audit() -> None:
+    """Check the trail of the disputes, and what was decided on it; take a copy; write out the chains' heads."""
+
+
+@app.command()
+def verify(
+    identifier: Identifier = "",
+    since: Since = "",
+    until: Until = "",
+    heads: Annotated[str, typer.Option(help="A file that `audit heads` wrote.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Walk the chains: every event that was linked is there, unaltered, in its order, in Kafka and in ClickHouse;
+    every row of ClickHouse's tables is what its event says.
+
+    What Kafka no longer keeps is checked in ClickHouse alone. What was erased on a customer's request is told as
+    erased where an operation explains it. With --heads also that no chain was made anew since its head was written
+    out. Without ID and --since, what came since yesterday. Exit code 1 where anything is wrong.
+
+    Examples:
+
+      refund-bench audit verify order-1840
+      refund-bench audit verify --since 2026-11-30 --heads heads/heads-2026-11-30.json
+    """
+    from datetime import UTC
+
+    from ops.audit import verify as verifying
+    from ops.audit.stores import open_stores
+
+    now = datetime.now(UTC)
+    written = _heads(heads)
+    begin, end = _period(since, until, now)
+    with open_stores() as stores:
+        if identifier:
+            checked = verifying.verify_dispute(
+                identifier, stores.client, stores.kafka, now, written
+            )
+            if checked is None:
+                from ops.commands.status import unknown
+
+                unknown(identifier)
+        else:
+            checked = verifying.verify_period(begin, end, stores.client, stores.kafka, now, written)
+        _tell(checked, as_json, stores=stores.names)
+
+
+@app.command()
+def heads(
+    out: Annotated[str, typer.Option(help="A folder that ClickHouse's operator cannot change.")],
+    day: Annotated[str, typer.Option(help="Which day, in UTC; by default yesterday.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Write the heads of the chains that grew on a day to a file, with a total over them and the file before.
+
+    Run it every day, for example from cron at 00:30 UTC, into a folder that is backed up elsewhere. Whoever later
+    alters an event and makes its chain anew is found by `audit verify --heads`. A file is never written over.
+
+    Examples:
+
+      refund-bench audit heads --out heads
+      refund-bench audit heads --out heads --day 2026-11-30 --json
+    """
+    from datetime import UTC
+    from pathlib import Path
+
+    from ops.audit.heads import HeadsError, heads_of, read_heads, read_links, window, write_heads
+    from ops.reachable import need_kafka
+
+    now = datetime.now(UTC)
+    which = _day(day) if day else now.date() - timedelta(days=1)
+    try:
+        begin, end = window(which, now)
+        need_kafka()
+        found = heads_of(read_links(begin, end))
+        full = end == begin + timedelta(days=1)
+        file = write_heads(Path(out), which, end, found, full)
+        total = read_heads(file).total
+    except HeadsError as error:
+        refuse(str(error))
+    except OSError as error:
+        refuse(f"--out {out}: {error.strerror}", "name a folder that can be written")
+    shown = {"ok": True, "file": str(file), "day": which.isoformat(), "chains": len(found), "total": total}  # fmt: skip
+    answer(as_json, shown, lambda: say(f"{file}: {len(found)} chains, total {total}"))
+
+
+def _heads(file: str) -> "Heads | None":
+    if not file:
+        return None
+    from pathlib import Path
+
+    from ops.audit.heads import HeadsError, read_heads
+
+    try:
+        return read_heads(Path(file)).heads
+    except HeadsError as error:
+        refuse(f"--heads {error}")
+
+
+def _period(since: str, until: str, now: datetime) -> tuple[datetime, datetime]:
+    begin = _moment("--since", since) if since else now - timedelta(days=1)
+    end = _moment("--until", until) if until else now
+    if end <= begin:
+        refuse("--until: is not after --since", "give a later day or moment")
+    return begin, end
+
+
+def _moment(option: str, text: str) -> datetime:
+    from datetime import UTC
+
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        refuse(f"{option} {text!r}: is not a day or a moment", "write 2026-11-30 or 2026-11-30T18:00:00Z")  # fmt: skip
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        refuse(f"--day {text!r}: is not a day", "write 2026-11-30")
+
+
+def _tell(checked: "Checked", as_json: bool, **more: Any) -> None:
+    faults: list[Fault] = checked.faults
+    found = {
+        "ok": not faults,
+        "disputes": checked.disputes,
+        "chains": checked.chains,
+        "events": checked.events,
+        "erased": checked.erased,
+        "faults": [fault.as_json() for fault in faults],
+        **more,
+    }
+
+    def tell() -> None:
+        for fault in faults[:MOST_SHOWN]:
+            where = f" {fault.place}" if fault.place else ""
+            say(visible(f"{fault.dispute_id} {fault.sequence or '-'}: {fault.what} in {fault.where}{where} {fault.detail}"))  # fmt: skip
+        if len(faults) > MOST_SHOWN:
+            note(f"and {len(faults) - MOST_SHOWN} more; see --json")
+        say(
+            f"{checked.disputes} disputes, {checked.chains} chains, {checked.events} events, "
+            f"{checked.erased} erased, {len(faults)} faults"
+        )
+
+    answer(as_json, found, tell, FALSE if faults else TRUE)
