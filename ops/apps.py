@@ -97,7 +97,7 @@ def _run_sink(settings: Settings) -> int:
         commit_interval=1.0,
         commit_every=5_000,
     )
-    sink_app.build(app, on_refused)
+    sink_app.build(app, settings.installation_key, on_refused)
     app.run()
     return 0
 

@@ -19,7 +19,7 @@ from sinks.clickhouse_sink import (
 )
 from sinks.connection import Address, address_from, connect
 from sinks.rows import events
-from sinks.rows.projections import PROJECTIONS, Projection
+from sinks.rows.projections import Projection, projections
 from sinks.rows.row import Place
 from sinks.writer import Writer
 
@@ -28,6 +28,7 @@ logger = logging.getLogger(__name__)
 
 def build(
     app: Application,
+    installation_key: bytes,
     on_refused: OnRefused = stop_at_refused,
     address: Address | None = None,
     *,
@@ -35,18 +36,19 @@ def build(
 ) -> ClickHouseSink:
     """Give `app` a dataframe per topic, all of which end in one sink.
 
-    `on_refused` makes dead letters of records ClickHouse will never take; by default the app stops at
+    `installation_key` makes the ids of disputes, for the complaints that repeat one. `on_refused` makes dead letters of records ClickHouse will never take; by default the app stops at
     them. `address` comes from the environment by default. With `apply_migrations` off the sink needs
     no right to change the schema: it waits until somebody has.
     """
     where = address or address_from()
     prepare: Callable[[Client], object] = migrate.migrate if apply_migrations else migrate.check
     sink = ClickHouseSink(Writer(partial(connect, where), prepare), on_refused)
-    for projection in PROJECTIONS:
+    sources = projections(installation_key)
+    for projection in sources:
         topic = app.topic(projection.topic, key_deserializer="bytes", value_deserializer="bytes")
         frame = app.dataframe(topic).apply(partial(_record, projection, on_refused), metadata=True)
         frame.filter(_is_record).sink(sink)
-    logger.info("storing %d topics in ClickHouse at %s", len(PROJECTIONS), where)
+    logger.info("storing %d topics in ClickHouse at %s", len(sources), where)
     return sink
 
 

@@ -11,11 +11,11 @@ WITH chosen AS
 ),
 spent AS
 (
-    SELECT dispute_id, 'extraction' AS stage, model, calls, input_tokens, output_tokens, cost_micros FROM v_dockets
+    SELECT dispute_id, 'extraction' AS stage, calls, input_tokens, output_tokens, cost_micros FROM v_dockets
     UNION ALL
-    SELECT dispute_id, 'judging', concat(provider, '/', model), calls, input_tokens, output_tokens, cost_micros FROM v_judge_rulings
+    SELECT dispute_id, 'judging', calls, input_tokens, output_tokens, cost_micros FROM v_judge_rulings
     UNION ALL
-    SELECT dispute_id, 'letters', model, calls, input_tokens, output_tokens, cost_micros FROM v_letters
+    SELECT dispute_id, 'letters', calls, input_tokens, output_tokens, cost_micros FROM v_letters
 ),
 per_dispute AS
 (
@@ -27,13 +27,27 @@ per_dispute AS
         sum(spent.cost_micros) AS cost_micros,
         sumIf(spent.cost_micros, stage = 'extraction') AS extraction_micros,
         sumIf(spent.cost_micros, stage = 'judging') AS judging_micros,
-        sumIf(spent.cost_micros, stage = 'letters') AS letters_micros,
-        groupUniqArrayIf(model, model != '') AS models
+        sumIf(spent.cost_micros, stage = 'letters') AS letters_micros
     FROM spent
     GROUP BY dispute_id
+),
+named AS
+(
+    -- Which models have worked under a pack version, whatever the period: counted once per pack, not per dispute.
+    SELECT policy, pack_version, arraySort(groupUniqArrayIf(by_model, by_model != '')) AS models
+    FROM
+    (
+        SELECT DISTINCT policy, pack_version, model AS by_model FROM v_dockets
+        UNION ALL
+        SELECT policy, pack_version, arrayJoin(seat_models)
+        FROM (SELECT DISTINCT policy, pack_version, seat_models FROM v_verdicts)
+        UNION ALL
+        SELECT DISTINCT policy, pack_version, model FROM v_letters
+    )
+    GROUP BY policy, pack_version
 )
 SELECT
-    day, policy, pack_version, simulated,
+    chosen.day AS day, chosen.policy AS policy, chosen.pack_version AS pack_version, chosen.simulated AS simulated,
     count() AS disputes,
     avg(per_dispute.calls) AS calls_per_dispute,
     avg(per_dispute.input_tokens) AS input_tokens_per_dispute,
@@ -46,8 +60,9 @@ SELECT
     sum(extraction_micros) AS extraction_cost_micros,
     sum(judging_micros) AS judging_cost_micros,
     sum(letters_micros) AS letters_cost_micros,
-    arraySort(groupUniqArrayArray(per_dispute.models)) AS models
+    any(named.models) AS models
 FROM chosen
 LEFT JOIN per_dispute ON per_dispute.dispute_id = chosen.dispute_id
+LEFT JOIN named ON named.policy = chosen.policy AND named.pack_version = chosen.pack_version
 GROUP BY day, policy, pack_version, simulated
 ORDER BY day, policy, pack_version, simulated

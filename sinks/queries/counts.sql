@@ -7,6 +7,8 @@ SELECT
     max(at) AS last_at
 FROM
 (
+    SELECT 'complaints' AS topic, 'complaints' AS table_name, at FROM v_complaints
+    UNION ALL
     SELECT 'disputes' AS topic, 'disputes' AS table_name, at FROM v_disputes
     UNION ALL
     SELECT 'disputes' AS topic, 'evidence_snapshots' AS table_name, at FROM v_evidence_snapshots

@@ -13,7 +13,7 @@ WITH chosen AS
 counted AS
 (
     SELECT
-        dispute_id, category,
+        dispute_id, category, seat_models, seat_prompt_hashes,
         votes_failed + votes_absent > 0 AS short,
         (votes_upheld > 0) + (votes_rejected > 0) + (votes_escalate > 0) AS opinions
     FROM v_verdicts
@@ -26,7 +26,9 @@ SELECT
     countIf(NOT short AND opinions = 2) AS two_ways,
     countIf(NOT short AND opinions >= 3) AS three_ways,
     countIf(short) AS incomplete,
-    (two_ways + three_ways) / nullIf(verdicts - incomplete, 0) AS split_rate
+    (two_ways + three_ways) / nullIf(verdicts - incomplete, 0) AS split_rate,
+    arraySort(groupUniqArrayArray(seat_models)) AS models,
+    arraySort(groupUniqArrayArray(seat_prompt_hashes)) AS prompts
 FROM counted
 INNER JOIN chosen ON chosen.dispute_id = counted.dispute_id
 GROUP BY day, policy, pack_version, simulated, category

@@ -1,7 +1,7 @@
 """A record of a dispute, or of an operation, leaves its bytes: what `audit` checks when Kafka has let go of it."""
 
 from schemas import topics
-from schemas.base import Event
+from schemas.base import Event, Model
 from schemas.ids import content_hash
 from sinks.rows.row import Place, Row, moment
 
@@ -16,9 +16,9 @@ KEPT = frozenset(
 """Topics whose bytes are kept. The audit topic is not: `audit_entries` has every field of it."""
 
 
-def rows(event: Event, place: Place, key: bytes | None, value: bytes) -> list[Row]:
+def rows(event: Model, place: Place, key: bytes | None, value: bytes) -> list[Row]:
     """The row of one record, none for a topic that is not kept."""
-    if place.topic not in KEPT:
+    if place.topic not in KEPT or not isinstance(event, Event):
         return []
     subject = getattr(event, "dispute_id", None) or getattr(event, "subject", "")
     return [

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from schemas import topics
-from schemas.base import Event
+from schemas.base import Model
+from schemas.complaint import Complaint
 from schemas.dead_letter import DeadLetter
 from schemas.dispute import Dispute
 from schemas.docket import Docket
@@ -21,6 +22,7 @@ from schemas.settlement import Decision, Proposal
 from schemas.verdict import Verdict
 from sinks.rows import (
     audit,
+    complaints,
     dead_letters,
     decisions,
     disputes,
@@ -38,7 +40,7 @@ from sinks.rows import (
 )
 from sinks.rows.row import Place, Row
 
-E = TypeVar("E", bound=Event)
+E = TypeVar("E", bound=Model)
 
 
 @dataclass(frozen=True)
@@ -76,3 +78,10 @@ PROJECTIONS: tuple[Projection[Any], ...] = (
     Projection(topics.OPERATIONS.name, Operation, operations.rows),
     Projection(topics.DEAD_LETTERS.name, DeadLetter, dead_letters.rows),
 )
+"""All but the complaints, whose rows need the installation's key."""
+
+
+def projections(installation_key: bytes) -> tuple[Projection[Any], ...]:
+    """Every topic the sink reads."""
+    filed = Projection(topics.COMPLAINTS.name, Complaint, complaints.rows_under(installation_key))
+    return (filed, *PROJECTIONS)

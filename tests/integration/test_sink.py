@@ -14,13 +14,13 @@ from sinks import migrate
 from sinks.app import read
 from sinks.clickhouse_sink import ClickHouseSink, RefusedRecord, RowsRefused, stop_at_refused
 from sinks.connection import address_from, connect
-from sinks.rows.projections import PROJECTIONS
+from sinks.rows.projections import projections
 from sinks.rows.row import Place
 from sinks.writer import Writer
 from tests.support.clickhouse import ClickHouseProcess, clickhouse_process
-from tests.unit.sinks.sample_events import FILED, DisputeEvents
+from tests.unit.sinks.sample_events import FILED, KEY, DisputeEvents
 
-PROJECTION = {projection.topic: projection for projection in PROJECTIONS}
+PROJECTION = {projection.topic: projection for projection in projections(KEY)}
 Log = list[tuple[Place, bytes, bytes]]
 
 
@@ -50,7 +50,8 @@ def kafka_of(disputes: int) -> Log:
     offsets: dict[str, Iterator[int]] = {}
     log: Log = []
     for number in range(disputes):
-        for topic, events in DisputeEvents(number, FILED + timedelta(seconds=number)).all().items():
+        made = DisputeEvents(number, FILED + timedelta(seconds=number))
+        for topic, events in made.with_complaint().items():
             for event in events:
                 offset = next(offsets.setdefault(topic, itertools.count()))
                 log.append((Place(topic, number % 12, offset), b"key", event.to_bytes()))
@@ -99,7 +100,7 @@ def counts(client: Client, source: str = "v_{}") -> dict[str, int]:
 
 def expected(disputes: int) -> dict[str, int]:
     per_dispute = {
-        "disputes": 1, "evidence_snapshots": 1, "dockets": 1, "grievances": 4, "judge_rulings": 12,
+        "complaints": 1, "disputes": 1, "evidence_snapshots": 1, "dockets": 1, "grievances": 4, "judge_rulings": 12,
         "verdicts": 4, "proposals": 1, "decisions": 1, "payments": 1, "letters": 1, "reviews": 1,
         "operations": 1, "events": 30, "ledger_entries": 3, "disputes_current": 1, "audit_entries": 2, "dead_letters": 1,
     }  # fmt: skip

@@ -9,7 +9,7 @@ from clickhouse_connect.driver.client import Client
 from sinks import migrate
 from sinks.clickhouse_sink import ClickHouseSink, stop_at_refused
 from sinks.writer import ClickHouseAway, Writer
-from tests.integration.test_sink import consume, counts, expected, kafka_of, opener
+from tests.integration.test_sink import PROJECTION, consume, counts, expected, kafka_of, opener
 from tests.support.clickhouse import ClickHouseProcess, clickhouse_process
 
 
@@ -108,7 +108,4 @@ def test_a_file_that_is_no_migration_is_refused(tmp_path: Path, name: str, text:
 
 
 def _rows(log: list) -> list:  # type: ignore[type-arg]
-    from sinks.rows.projections import PROJECTIONS
-
-    by_topic = {projection.topic: projection for projection in PROJECTIONS}
-    return [row for place, _, value in log for row in by_topic[place.topic].read(value, place)]
+    return [row for place, _, value in log for row in PROJECTION[place.topic].read(value, place)]

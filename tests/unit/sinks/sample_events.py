@@ -1,9 +1,11 @@
 """The events of one dispute, modelled on the worked example, as often as a test wants it."""
 
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from schemas.base import Event, PackRef
+from schemas.base import Event, Model, PackRef
+from schemas.complaint import Complaint
 from schemas.dead_letter import DeadLetter
 from schemas.dispute import Dispute, ScreeningFlag
 from schemas.docket import Docket, Usage
@@ -23,6 +25,7 @@ FILED = datetime(2026, 11, 30, 16, 30, tzinfo=UTC)
 PACK = PackRef(policy="food-delivery", pack_version=1, pack_hash="sha256:pack")
 WORDS = "SECRET-WORDS of the customer"
 """Stands in every field that may hold a person's words, so that a test can look for it."""
+KEY = b"the key of this installation"
 SEATS = (1, 2, 3)
 BENCH = {
     1: ("LATE_DELIVERY", ("UPHELD", "UPHELD", "UPHELD"), "UPHELD", 4900, 0, "pay"),
@@ -63,6 +66,10 @@ class DisputeEvents:
     def after(self, seconds: float) -> datetime:
         return self.filed + timedelta(seconds=seconds)
 
+    def with_complaint(self) -> Mapping[str, Sequence[Model]]:
+        """And the complaint that began it, which is nobody's event."""
+        return {"complaints": [self.complaint()], **self.all()}
+
     def all(self) -> dict[str, list[Event]]:
         return {
             "disputes": [self.dispute()],
@@ -82,6 +89,12 @@ class DisputeEvents:
             "operations": [self.operation()],
             "dead-letters": [self.dead_letter()],
         }
+
+    def complaint(self, **changes: Any) -> Complaint:
+        return Complaint(
+            order_id=self.order["order_id"], customer_id=self.common["customer_id"],
+            filed_at=self.filed, policy="food-delivery", text=WORDS, evidence=EVIDENCE,
+        ).model_copy(update=changes)  # fmt: skip
 
     def dispute(self, **changes: Any) -> Dispute:
         return Dispute(

@@ -13,9 +13,9 @@ from quixstreams.models.topics import TopicConfig
 from sinks.app import build, read
 from sinks.clickhouse_sink import Record, RefusedRecord, stop_at_refused
 from sinks.connection import Address
-from sinks.rows.projections import PROJECTIONS
+from sinks.rows.projections import PROJECTIONS, projections
 from sinks.rows.row import Place
-from tests.unit.sinks.sample_events import WORDS, DisputeEvents
+from tests.unit.sinks.sample_events import KEY, WORDS, DisputeEvents
 
 NOWHERE = Address("127.0.0.1", 1)
 DISPUTES = next(one for one in PROJECTIONS if one.topic == "disputes")
@@ -39,7 +39,7 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Application:
 def test_a_record_of_every_topic_reaches_the_sink(
     app: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sink = build(app, stop_at_refused, NOWHERE)
+    sink = build(app, KEY, stop_at_refused, NOWHERE)
     added: list[tuple[Record, str, int, int]] = []
 
     def add(
@@ -49,7 +49,7 @@ def test_a_record_of_every_topic_reaches_the_sink(
 
     monkeypatch.setattr(sink, "add", add)
     frames = app._dataframe_registry.compose_all()
-    for topic, events in DisputeEvents().all().items():
+    for topic, events in DisputeEvents().with_complaint().items():
         context = MessageContext(topic=topic, partition=3, offset=41, size=1)
         _run(frames[topic], events[0].to_bytes(), context)
         _run(frames[topic], None, context)
@@ -68,9 +68,9 @@ def _run(frame: Any, value: bytes | None, context: MessageContext) -> None:
 
 
 def test_every_topic_that_leaves_rows_is_read(app: Application) -> None:
-    build(app, stop_at_refused, NOWHERE)
+    build(app, KEY, stop_at_refused, NOWHERE)
     read_ones = {topic.name for topic in app._dataframe_registry.consumer_topics}
-    assert read_ones == {one.topic for one in PROJECTIONS}
+    assert read_ones == {one.topic for one in projections(KEY)}
 
 
 def test_an_unreadable_record_is_skipped_with_a_line_that_quotes_nothing(

@@ -8,17 +8,18 @@ from typing import Any
 
 import pytest
 
-from schemas.base import Event
-from sinks.rows import disputes, ledger, verdicts
-from sinks.rows.projections import PROJECTIONS, Projection
+from schemas.base import Model
+from sinks.rows import complaints, disputes, ledger, verdicts
+from sinks.rows.projections import Projection, projections
 from sinks.rows.row import EARLIEST, LATEST, Place, Row
-from tests.unit.sinks.sample_events import DisputeEvents
+from tests.unit.sinks.sample_events import KEY, DisputeEvents
 
+PROJECTIONS = projections(KEY)
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 
-def first_event(topic: str) -> Event:
-    return DisputeEvents().all()[topic][-1]
+def first_event(topic: str) -> Model:
+    return DisputeEvents().with_complaint()[topic][-1]
 
 
 @pytest.mark.parametrize("projection", PROJECTIONS, ids=lambda projection: projection.topic)
@@ -95,3 +96,17 @@ def test_a_ledger_entry_before_its_pack_is_known_has_version_0() -> None:
     entry = DisputeEvents().ledger(1).model_copy(update={"pack": None})
     for row in ledger.rows(entry, Place("ledger", 0, 0)):
         assert row.values["pack_version"] == 0
+
+
+def test_a_complaints_row_names_its_dispute_and_holds_none_of_its_words() -> None:
+    filed = DisputeEvents().complaint(text="Cold  BIRYANI")
+    again = filed.model_copy(update={"text": "cold biryani"})
+    rows = complaints.rows_under(KEY)
+    (first,), (repeat,) = (
+        rows(filed, Place("complaints", 2, 7)),
+        rows(again, Place("complaints", 2, 9)),
+    )
+    assert first.values["dispute_id"] == repeat.values["dispute_id"]
+    assert "biryani" not in str(first).lower()
+    (other,) = complaints.rows_under(b"another")(filed, Place("complaints", 2, 7))
+    assert other.values["dispute_id"] != first.values["dispute_id"]
