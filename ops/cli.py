@@ -41,6 +41,7 @@ COMMANDS: dict[str, Entry] = {
     "explain": Entry("Why a dispute ended as it did: the whole trail as a tree.", LOOK),
     "query": Entry("Ask ClickHouse one of the analysts' questions.", LOOK),
     "audit": Entry("Verify the trail, recount what was decided, export one dispute.", LOOK),
+    "reconcile": Entry("Does the money add up: decisions, gateway, ledger, ClickHouse.", LOOK),
     "dead-letters": Entry("List, open and replay what could not be read.", LOOK),
     "run": Entry("Run one app in the foreground.", RUN),
     "stub": Entry("A provider on this machine that the real SDKs talk to, answered by offline-rules.", RUN, False),

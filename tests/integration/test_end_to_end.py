@@ -21,6 +21,7 @@ from sinks.connection import address_from, connect
 from tests import oracle
 from tests.generator import disputes
 from tests.support.wait import until
+from tests.unit.cli.calling import Cli
 from topologies import clients
 
 DISPUTES = 300
@@ -320,3 +321,35 @@ def test_a_repeat_is_answered_with_the_dispute_there_is(
         == dispute.paid_minor
         == case["expect"]["amount_minor"]
     )
+
+
+def test_reconcile_holds_all_sources_against_each_other(
+    stack: LocalStack, watcher: Watcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in stack.environment.items():
+        monkeypatch.setenv(name, value)
+    cli = Cli()
+    answer = cli("reconcile", "--wait", "60", "--json")
+    watcher.poll()
+    assert (answer.code, answer.json["differences"]) == (0, [])
+    assert answer.json["disputes"] == len(watcher.trails)
+    assert answer.json["in_flight"] == 0
+    for by_source in answer.json["totals"].values():
+        assert len({by_source[source] for source in ("payments", "gateway", "ledger", "clickhouse")}) == 1  # fmt: skip
+    with sqlite3.connect(stack.gateway_file) as db:
+        columns = "reference, order_id, account, amount_minor, currency, simulated, scopes, created_at"  # fmt: skip
+        db.execute(
+            f"INSERT INTO refunds (gateway_ref, key, {columns})"
+            f" SELECT 'rf_by_hand', 'd-nobody:auto', {columns} FROM refunds ORDER BY id LIMIT 1"
+        )
+    connect(address_from(stack.environment)).command("TRUNCATE TABLE payments")
+    tampered = cli("reconcile", "--json")
+    assert tampered.code == 1
+    found = Counter(one["what"] for one in tampered.json["differences"])
+    assert found["unexplained"] == found["scope_paid_twice"] == 1
+    assert found["clickhouse_missing"] == sum(len(t.payments) for t in watcher.trails.values())
+    for variable, name in (("GATEWAY", "the gateway"), ("CLICKHOUSE", "ClickHouse")):
+        with monkeypatch.context() as away:
+            away.setenv(f"REFUND_BENCH_{variable}", "http://127.0.0.1:1")
+            down = cli("reconcile", "--json")
+        assert (down.code, name in down.json["error"]) == (3, True), down.err
