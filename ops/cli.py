@@ -45,6 +45,7 @@ COMMANDS: dict[str, Entry] = {
     "dead-letters": Entry("List, open and replay what could not be read.", LOOK),
     "run": Entry("Run one app in the foreground.", RUN),
     "stub": Entry("A provider on this machine that the real SDKs talk to, answered by offline-rules.", RUN, False),
+    "payouts": Entry("The kill switch: pause, resume, and say whether payments are paused.", RUN),
     "topics": Entry("Create the Kafka topics; compare them with the contract.", RUN),
     "pack": Entry("Check a policy pack.", RUN),
     "bench": Entry("Measure one part, beside its peers.", PROVE, False),

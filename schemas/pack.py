@@ -147,6 +147,9 @@ class Limits(Part):
     """The most that people may give on an order of which no usable record says what was paid; without
     it the smallest limit of the roles."""
     customer_window_days: Positive = 30
+    payout_ceiling_minor: Annotated[Minor, Field(ge=1)] | None = None
+    """Paid under this policy in any 15 minutes, people's approvals included; what would pass it trips the
+    kill switch of all payments. `pack check` asks for it."""
     max_grievances: Positive = 8
     max_order_age_days: Positive = 7
 

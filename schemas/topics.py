@@ -18,6 +18,7 @@ from schemas.receipt import Receipt
 from schemas.review import Review
 from schemas.ruling import Ruling
 from schemas.settlement import Decision, Proposal
+from schemas.switch import Switch
 from schemas.timer import Deadline, Timer
 from schemas.verdict import Verdict
 
@@ -85,13 +86,14 @@ TIMERS = Topic("timers", "timer_id", Timer, text=False, cleanup="compact")
 DEADLINES = Topic("deadlines", "waiting_key", Deadline, text=False)
 LEDGER = Topic("ledger", "dispute_id", LedgerEntry, text=False, cleanup="compact")
 AUDIT = Topic("audit", "dispute_id", AuditEntry, text=False)
+SWITCHES = Topic("switches", "switch", Switch, text=False, cleanup="compact")
 OPERATIONS = Topic("operations", "subject", Operation, text=False)
 DEAD_LETTERS = Topic("dead-letters", "source key", DeadLetter, text=True)
 
 ALL: tuple[Topic, ...] = (
     COMPLAINTS, EVIDENCE, DISPUTES, DOCKETS, GRIEVANCES, RULINGS, VERDICTS, PROPOSALS, DECISIONS,
     PAYMENTS, LETTER_REQUESTS, LETTERS, RECEIPTS, REVIEWS, TIMERS, DEADLINES, LEDGER, AUDIT,
-    OPERATIONS, DEAD_LETTERS,
+    SWITCHES, OPERATIONS, DEAD_LETTERS,
 )  # fmt: skip
 
 BY_NAME = {topic.name: topic for topic in ALL}

@@ -55,11 +55,15 @@ async def pay(
     gateway_kind: str,
     attempts: int,
     now: Callable[[], datetime],
+    begin: Callable[[], None] = lambda: None,
 ) -> Payment:
     """Exactly one payment record for a decision.
 
     Real gateways forget idempotency keys within a day and replay stored errors, so the key is looked
     up first, every time; only an unknown key is sent, and it is sent as our reference too.
+
+    `begin` is called before money moves, and may raise to keep it from moving; what was paid before is
+    recorded without it.
 
     A decision that no request can be made of is refused for good and goes to a person.
 
@@ -77,6 +81,8 @@ async def pay(
         return _refused(decision, PAYOUT_ERROR, gateway_kind, attempts, now)
     try:
         found = await gateway.look_up(request)
+        if found is None:
+            begin()
         refund = as_asked(found or await gateway.refund(request), request)
     except GatewayRefused as refused:
         return _refused(decision, refused.code, gateway_kind, attempts, now)

@@ -210,6 +210,11 @@ def _rest(pack: PolicyPack) -> Iterator[str]:
             re.compile(pattern)
         except re.error as error:
             yield f"screening_patterns.{i}: is not a regular expression: {error}"
+    ceiling, cap = pack.limits.payout_ceiling_minor, pack.limits.auto_approve_cap_minor
+    if ceiling is None:
+        yield "limits.payout_ceiling_minor: is missing, so nothing would stop payments that run away; set it"
+    elif cap is not None and ceiling < cap:
+        yield "limits.payout_ceiling_minor: is below auto_approve_cap_minor; one payment would trip it"
     windows = pack.windows
     if not windows.tally_window_s <= windows.tally_deadline_s <= windows.docket_window_s:
         yield "windows: tally_window_s ≤ tally_deadline_s ≤ docket_window_s does not hold"

@@ -35,6 +35,7 @@ resolve_clocks = [
 
 [limits]
 auto_approve_cap_minor = 40000
+payout_ceiling_minor = 4000000
 customer_limit_minor = 60000
 max_order_age_days = 90
 

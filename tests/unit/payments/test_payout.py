@@ -8,23 +8,36 @@ import pytest
 from schemas.payment import Payment
 from schemas.settlement import Decision
 from streams.emit import Emit
+from streams.payments.kill_switch import SwitchState
 from streams.payments.port import GatewayUnavailable, PaymentGateway, RefundRequest
 from streams.sealing import NotSealed
 from tests.support.memory_gateway import MemoryGateway
-from tests.unit.stages.events import ORDER, SEAL, a_line, a_proposal, as_decided
-from topologies.async_stage import Message, RetryLater
+from tests.unit.stages.events import NOW, ORDER, SEAL, a_line, a_proposal, as_decided
+from topologies.async_stage import Hold, Message, RetryLater
 from topologies.payout import handler
+from topologies.payout_gate import PayoutGate
 
 
 def a_decision(**changes: Any) -> Decision:
     return SEAL.sealed(as_decided(a_proposal(a_line()), **changes))
 
 
-def handled(decision: Decision, gateway: PaymentGateway, kind: str = "http") -> Payment:
+def open_gate(ceiling: int | None = None) -> PayoutGate:
+    gate = PayoutGate(lambda _: ceiling, lambda: NOW, lambda: 0.0)
+    gate.known(0.0)
+    return gate
+
+
+def handled(
+    decision: Decision,
+    gateway: PaymentGateway,
+    kind: str = "http",
+    gate: PayoutGate | None = None,
+) -> Payment:
     message = Message("decisions", 0, 7, ORDER.encode(), decision.to_bytes(), {}, 0)
 
     async def main() -> list[Emit]:
-        return await handler(gateway, kind, SEAL)(decision, message)
+        return await handler(gateway, kind, SEAL, gate or open_gate())(decision, message)
 
     [emitted] = anyio.run(main)
     assert emitted.topic == "payments"
@@ -128,3 +141,23 @@ def test_nothing_to_pay_is_a_record_and_no_call() -> None:
     gateway = MemoryGateway()
     assert handled(a_decision(amount_minor=0), gateway).status == "not_required"
     assert gateway.calls == []
+
+
+def test_paused_the_gateway_is_not_even_asked_and_what_pays_nothing_goes_on() -> None:
+    gateway, gate = MemoryGateway(), open_gate()
+    gate.switched(SwitchState(paused=True, by="asha"))
+    with pytest.raises(Hold):
+        handled(a_decision(), gateway, gate=gate)
+    assert gateway.calls == []
+    assert handled(a_decision(amount_minor=0), gateway, gate=gate).status == "not_required"
+    gate.switched(SwitchState())
+    assert handled(a_decision(), gateway, gate=gate).status == "paid"
+
+
+def test_above_the_ceiling_nothing_moves_and_what_was_paid_before_is_recorded() -> None:
+    gateway = MemoryGateway()
+    handled(a_decision(), gateway)
+    assert handled(a_decision(), gateway, gate=open_gate(ceiling=1)).found_before_call
+    with pytest.raises(Hold):
+        handled(a_decision(decision_id="d-2:auto"), gateway, gate=open_gate(ceiling=4_999))
+    assert len(gateway.paid) == 1

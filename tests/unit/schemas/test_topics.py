@@ -9,7 +9,7 @@ THIRTY_DAYS_MS = 30 * 24 * 60 * 60 * 1000
 EXPECTED = {
     "complaints", "evidence", "disputes", "dockets", "grievances", "rulings", "verdicts",
     "proposals", "decisions", "payments", "letter-requests", "letters", "receipts", "reviews",
-    "timers", "deadlines", "ledger", "audit", "operations", "dead-letters",
+    "timers", "deadlines", "ledger", "audit", "switches", "operations", "dead-letters",
 }  # fmt: skip
 FREE_TEXT_FIELDS = {"text", "body", "note", "complaint_text", "raw_reply", "reason", "value"}
 """Names under which our events hold a person's or a model's words."""
@@ -57,7 +57,11 @@ def test_a_topic_not_marked_as_text_has_no_field_for_words(topic: Topic) -> None
 
 
 def test_only_current_state_is_compacted() -> None:
-    assert {topic.name for topic in ALL if topic.cleanup == "compact"} == {"timers", "ledger"}
+    assert {topic.name for topic in ALL if topic.cleanup == "compact"} == {
+        "timers",
+        "ledger",
+        "switches",
+    }
 
 
 @every_topic
