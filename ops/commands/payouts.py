@@ -1,15 +1,14 @@
 """`payouts`: the kill switch of the payments."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic import TypeAdapter, ValidationError
 
 from ops.commands.reply import Json, answer, commands, refuse, say
-from schemas.base import Id
-from streams.payments import kill_switch
-from streams.payments.kill_switch import SwitchState, Turn
+
+if TYPE_CHECKING:
+    from streams.payments.kill_switch import SwitchState
 
 app = commands()
 
@@ -71,6 +70,7 @@ def resume(as_user: As, reason: Reason, as_json: Json = False) -> None:
 
 def _turn(as_json: bool, user: str, reason: str, pausing: bool) -> None:
     from ops.reachable import need_kafka
+    from streams.payments import kill_switch
     from topologies import clients
     from topologies.switch_desk import BROKER_ANSWERS_WITHIN_S, read_switch, write_turn
 
@@ -79,7 +79,7 @@ def _turn(as_json: bool, user: str, reason: str, pausing: bool) -> None:
     need_kafka()
     before, now = read_switch(), datetime.now(UTC)
     make = kill_switch.pause if pausing else kill_switch.resume
-    turn: Turn | None = make(before, user, reason, now)
+    turn = make(before, user, reason, now)
     if turn is not None:
         producer = clients.transactional_producer("refund-bench.payouts", 0)
         producer.init_transactions(BROKER_ANSWERS_WITHIN_S)
@@ -87,7 +87,7 @@ def _turn(as_json: bool, user: str, reason: str, pausing: bool) -> None:
     _tell(as_json, read_switch() if turn else before, changed=turn is not None)
 
 
-def _tell(as_json: bool, state: SwitchState, changed: bool) -> None:
+def _tell(as_json: bool, state: "SwitchState", changed: bool) -> None:
     told: dict[str, Any] = {
         "ok": True,
         "changed": changed,
@@ -113,7 +113,11 @@ def _tell(as_json: bool, state: SwitchState, changed: bool) -> None:
 
 
 def _code(option: str, text: str) -> str:
+    from pydantic import TypeAdapter, ValidationError
+
+    from schemas.base import Id
+
     try:
-        return TypeAdapter(Id).validate_python(text)
+        return str(TypeAdapter(Id).validate_python(text))
     except ValidationError:
         refuse(f"{option}: {text!r} is not a code", "use letters, digits, _ and -, without spaces")
