@@ -18,8 +18,6 @@ from ops.stub.sections import Section, sections
 from ops.stub.told_letter import letter_of
 from ops.stub.wire import Call
 from schemas.grievance import Claim
-from streams.extraction import PROMPT as EXTRACTION
-from streams.letters import PROMPT as LETTER
 from streams.llm.port import (
     CategoryBrief,
     ExtractionTask,
@@ -33,6 +31,7 @@ from streams.policies.loader import LoadedPack
 from streams.prompts import prompt
 
 _JUDGE = "judge-"
+_KINDS: dict[str, Kind] = {"extraction": "extraction", "judge": "judging", "letter": "letter"}
 _SCHEMA_IN_WORDS = "\n\n# Schema of the answer\n"
 """Put behind the prompt for a server that takes no schema."""
 _FILED = re.compile(r"^Filed at (\S+)\.$", re.MULTILINE)
@@ -97,11 +96,8 @@ def _system_text(said: Prompt) -> str:
 
 
 def _kind(name: str) -> Kind:
-    if name.startswith(_JUDGE):
-        return "judging"
-    if name == EXTRACTION:
-        return "extraction"
-    return "letter" if name == LETTER else "other"
+    task, _, _ = name.partition("-")
+    return _KINDS.get(task, "other")
 
 
 def _common(call: Call, asked: Asked, pack: LoadedPack) -> dict[str, Any]:

@@ -103,6 +103,6 @@ def refusal(status: int, said: str, access: Access, after: str | None) -> Answer
         return Answer(failure="too_long", problem=f"the prompt is too long for {access.model}")
     if status in (400, 405, 409, 415, 422):
         return Answer(failure="not_accepted", problem=f"{where} does not accept it ({status})")
-    if status in (429, 529):
+    if status in (429, 503, 529):
         raise Overloaded(retry_after.seconds(after))
     raise ProviderDown(f"{where} answered {status}")
