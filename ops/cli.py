@@ -39,6 +39,7 @@ COMMANDS: dict[str, Entry] = {
     "submit": Entry("File a case, a complaint, or JSON lines of either.", FILE),
     "status": Entry("Where a dispute stands.", LOOK),
     "explain": Entry("Why a dispute ended as it did: the whole trail as a tree.", LOOK),
+    "review": Entry("What waits for a person, and deciding it.", LOOK),
     "query": Entry("Ask ClickHouse one of the analysts' questions.", LOOK),
     "audit": Entry("Verify the trail, recount what was decided, export one dispute.", LOOK),
     "reconcile": Entry("Does the money add up: decisions, gateway, ledger, ClickHouse.", LOOK),

@@ -52,7 +52,7 @@ def explanation(trail: Trail) -> dict[str, Any]:
         "proposals": _without_lines(trail.of(PROPOSALS)),
         "decisions": _without_lines(trail.of(DECISIONS)),
         "payments": [_plain(payment) for payment in trail.of(PAYMENTS)],
-        "reviews": [_plain(review) for review in trail.of(REVIEWS)],
+        "reviews": [_review(trail, review) for review in trail.of(REVIEWS)],
         "operations": [_plain(operation) for operation in trail.of(OPERATIONS)],
         "letters": [_plain(letter) for letter in trail.of(LETTERS)],
         "llm_calls": entry.llm_calls,
@@ -123,6 +123,12 @@ def _grievance(trail: Trail, claim: Any) -> dict[str, Any]:
         "late_revisions": sum(verdict.revision > 1 for verdict in verdicts),
         "line": _plain(line),
     }
+
+
+def _review(trail: Trail, review: Any) -> dict[str, Any]:
+    """The review, and the rule of the decision it became, a refusal with its reason included."""
+    became = (d.decision_rule for d in trail.of(DECISIONS) if d.review_id == review.review_id)
+    return {**_plain(review), "outcome": next(became, None)}
 
 
 def _without_lines(priced: list[Any]) -> list[dict[str, Any]]:

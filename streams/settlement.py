@@ -75,7 +75,8 @@ class Settlement:
         return self._advance(book, docket.dispute_id, dispute, now, emits)
 
     def on_verdict(self, book: OrderBook, verdict: Verdict, now: datetime) -> Step:
-        """A verdict before its docket waits; a second one for a grievance, or a late revision, changes nothing."""
+        """A verdict before its docket waits, and is forgotten in time where none ever comes; a second one for
+        a grievance, or a late revision, changes nothing."""
         dispute = book.disputes.get(verdict.dispute_id, DisputeBook())
         if dispute.proposed or verdict.grievance_id in dispute.verdicts or verdict.revision > 1:
             return book, []
@@ -86,7 +87,9 @@ class Settlement:
         dispute = dispute.model_copy(
             update={"verdicts": {**dispute.verdicts, verdict.grievance_id: note}}
         )
-        emits = [cancel(_window_timer(verdict.dispute_id))] if _complete(dispute) else []
+        book, emits = _not_for_ever(book, verdict.settles_under, now)
+        if _complete(dispute):
+            emits.append(cancel(_window_timer(verdict.dispute_id)))
         return self._advance(book, verdict.dispute_id, dispute, now, emits)
 
     def on_decision(self, book: OrderBook, decision: Decision, now: datetime) -> Step:
@@ -104,7 +107,8 @@ class Settlement:
                 "lines": merge(dispute.lines, decision.lines),
             }
         )
-        return self._advance(book, decision.dispute_id, dispute, now, [])
+        book, emits = _not_for_ever(book, decision.settles_under, now)
+        return self._advance(book, decision.dispute_id, dispute, now, emits)
 
     def on_payment(self, book: OrderBook, payment: Payment, now: datetime) -> Step:
         """A definite refusal frees what was held and puts the lines before a person."""
@@ -131,9 +135,7 @@ class Settlement:
         if review.review_id in waiting or review.review_id in dispute.reviews:
             return book, []
         dispute = dispute.model_copy(update={"early": (*dispute.early, review.in_codes())})
-        emits: list[Emit] = []
-        if book.retire_at is None:
-            book, emits = _retire_at(book, review.settles_under, now + UNDECIDED_AGAIN, now)
+        book, emits = _not_for_ever(book, review.settles_under, now)
         return self._advance(book, review.dispute_id, dispute, now, emits)
 
     def on_deadline(self, book: OrderBook, deadline: Deadline, now: datetime) -> Step:
@@ -261,6 +263,13 @@ def _remember_until(
     if book.retire_at is not None and book.retire_at > due_at - timedelta(days=1):
         return book, []
     return _retire_at(book, docket.settles_under, due_at, now)
+
+
+def _not_for_ever(book: OrderBook, key: str, now: datetime) -> tuple[OrderBook, list[Emit]]:
+    """An order of which no docket has come yet is looked at again, and forgotten if none has by then."""
+    if book.retire_at is not None:
+        return book, []
+    return _retire_at(book, key, now + UNDECIDED_AGAIN, now)
 
 
 def _retire_at(

@@ -38,6 +38,7 @@ def explain(
     from ops.explanation import explanation
     from ops.operations import actor, record_reading
     from ops.reachable import need_kafka
+    from ops.reviews.since_asked import records_since_asked
 
     if source not in ("", *SOURCES):
         refuse(f"--from {source!r} is not known", f"one of {', '.join(SOURCES)}")
@@ -50,6 +51,7 @@ def explain(
     found["source"] = case.source
     found["others"] = case.others
     record_reading(case.dispute_id, by, "explain", datetime.now(UTC))
+    found["records_since_asked"] = records_since_asked(case.trail)
     answer(as_json, found, lambda: _show(found))
 
 
@@ -145,9 +147,12 @@ def _ending(root: Any, found: dict[str, Any]) -> None:
     for review in found["reviews"]:
         root.add(
             _text(
-                f"review {review['action']} by {review['reviewer']} ({review['role']}): {review['reason_code']}"
+                f"review {review['action']} by {review['reviewer']} ({review['role']}), {review['reason_code']}: "
+                f"{review['outcome'] or 'not decided on yet'}"
             )
         )
+    for record in found.get("records_since_asked", ()):
+        root.add(_text(f"record that came after more evidence was asked for, at {record['at']}"))
     for done in found["operations"]:
         root.add(_text(f"{done['action']} by {done['actor']} at {done['at']}", "dim"))
     if found["erased"]:

@@ -91,7 +91,10 @@ def _tell(entry: Any, others: list[str]) -> None:
         ]
         say("  " + ", ".join(parts))
     if entry.needs_person:
-        say(f"  a person decides: {', '.join(entry.escalated) or 'the dispute'}")
+        waits = "" if entry.waits_for in (None, "person") else f"; waits for {entry.waits_for.replace('_', ' ')}"  # fmt: skip
+        say(f"  a person decides: {', '.join(entry.escalated) or 'the dispute'}{waits}")
+    for review in entry.reviews:
+        say(f"  review {review}: {entry.review_rules.get(review, 'not decided on yet')}")
     for stage, at in sorted(entry.stages.items(), key=lambda item: item[1]):
         say(f"  {at.isoformat(timespec='milliseconds')}  {stage}")
     if others:

@@ -65,6 +65,7 @@ class LocalStack:
             "REFUND_BENCH_CLICKHOUSE_ANALYST_PASSWORD": self._secret("clickhouse-analyst.key"),
             "REFUND_BENCH_STATE_DIR": str(self.folder / "state"),
             "REFUND_BENCH_REPLICATION": "1",
+            "REFUND_BENCH_ROLES": str(Path(__file__).with_name("roles.toml")),
             "REFUND_BENCH_INSTALLATION_KEY": self._secret("installation.key"),
             **(environment or {}),
         }

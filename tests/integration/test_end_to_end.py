@@ -323,6 +323,92 @@ def test_a_repeat_is_answered_with_the_dispute_there_is(
     )
 
 
+@pytest.fixture
+def officer(
+    stack: LocalStack, watcher: Watcher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Cli:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    for name, value in stack.environment.items():
+        monkeypatch.setenv(name, value)
+    return Cli()
+
+
+def renamed(case: dict[str, Any], order: str, **evidence: Any) -> dict[str, Any]:
+    """The case on an order of its own."""
+    own = {"order_id": order, "customer_id": f"c-{order}"}
+    return {
+        **case,
+        "id": order,
+        "complaint": {**case["complaint"], **own},
+        "evidence": {**case["evidence"], **own, **evidence},
+    }
+
+
+def test_a_person_decides_what_the_code_refused_to(
+    stack: LocalStack, watcher: Watcher, officer: Cli
+) -> None:
+    worked = labelled("food-delivery")[0]
+    cases = [
+        renamed(worked, "rev-1"),
+        renamed(worked, "rev-2", placed_at="2026-08-01T20:15:00+05:30", delivered_at=None),
+    ]
+    trails = run(cases, stack, watcher, 60)
+    raita, old = (str(trails[order].entry.dispute_id) for order in ("rev-1", "rev-2"))  # type: ignore[union-attr]
+    queue = {one["dispute_id"]: one for one in officer("review", "list", "--json").json["items"]}
+    assert (queue[raita]["pending_minor"], queue[raita]["ceiling_minor"]) == (6_000, 6_000)
+    assert (queue[old]["pending_minor"], queue[old]["ceiling_minor"]) == (0, 134_000)
+    assert (queue[raita]["roles"], queue[raita]["waits_for"]) == (["officer", "lead"], "person")
+
+    asked = officer("review", "more-evidence", "rev-1", "--as", "asha", "--json")
+    assert (asked.code, asked.json["rule"]) == (0, "review_more_evidence"), asked.err
+    upstream = {**cases[0]["evidence"], "packaging_condition": "lid open"}
+    producer = clients.producer(stack.bootstrap)
+    producer.produce(EVIDENCE.name, key="rev-1", value=orjson.dumps(upstream))
+    assert producer.flush(10) == 0
+    came = officer("review", "attach", "rev-1", "-", "--as", "asha", "--json", stdin=b"it leaked")
+    assert (came.code, came.json["rule"]) == (0, "review_attached"), came.err
+    case = officer("review", "show", "rev-1", "--as", "asha", "--json").json
+    assert case["claims"][2]["record"] is not None
+    assert [r["outcome"] for r in case["reviews"]] == ["review_more_evidence", "review_attached"]
+    assert case["reviews"][1]["attachment"]["text"] == "it leaked"
+    assert [r["record"]["packaging_condition"] for r in case["records_since_asked"]] == ["lid open"]
+
+    approved = officer("review", "approve", raita, "--as", "asha", "--reason", "seen", "--json")
+    assert (approved.code, approved.json["amount_minor"], approved.json["payment"]) == (0, 6_000, "paid")  # fmt: skip
+    again = officer("review", "reject", raita, "--as", "bola", "--reason", "no", "--json")
+    assert (again.code, again.json["rule"]) == (1, "review_refused:nothing_pending")
+    stated = officer(
+        "review", "amount", old, "50000", "--as", "asha", "--reason", "mercy", "--json"
+    )
+    assert (stated.code, stated.json["payment"]) == (0, "paid")
+    appealed = officer("review", "appeal", old, "--as", "asha", "--json")
+    assert (appealed.code, appealed.json["rule"]) == (0, "appealed")
+    same = officer("review", "reject", old, "--as", "asha", "--reason", "no", "--json")
+    assert same.json["rule"] == "review_refused:decided_before_the_appeal"
+    other = officer("review", "reject", old, "--as", "bola", "--reason", "no", "--json")
+    assert (other.code, other.json["needs_person"]) == (0, False)
+
+    money = gateway_rows(stack)
+    assert money[auto_key(raita)] == worked["expect"]["amount_minor"]
+    assert money[approved.json["payment_id"]] == 6_000
+    assert money[stated.json["payment_id"]] == 50_000
+    assert sum(amount for key, amount in money.items() if key.startswith(raita)) == 74_900
+    until(lambda: len(officer("status", old, "--json").json["review_rules"]) == 4, 20)
+    status = officer("status", old, "--json").json
+    assert (status["status"], status["paid_minor"], status["needs_person"]) == ("paid", 50_000, False)  # fmt: skip
+    told = [r["outcome"] for r in officer("explain", raita, "--json").json["reviews"]]
+    assert told[-2:] == ["review_approved", "review_refused:nothing_pending"]
+    client = connect(address_from(stack.environment))
+    sql = (
+        f"SELECT decision_rule FROM decisions FINAL WHERE dispute_id = '{old}' AND review_id != ''"
+    )
+    until(lambda: len(client.query(sql).result_rows) == 4, 20)
+    client.close()
+    assert watcher.wait([raita], 20, done=lambda trail: len(trail.letters) == 3) == []
+    kinds = [letter.kind for letter in watcher.trails[raita].letters]
+    assert kinds == ["outcome", "more_evidence", "review"]
+
+
 def test_reconcile_holds_all_sources_against_each_other(
     stack: LocalStack, watcher: Watcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,11 +110,18 @@ def test_priced_when_the_last_verdict_is_in_and_not_before() -> None:
 
 def test_verdicts_before_their_docket_wait() -> None:
     order = Order()
-    order.take(*verdicts("UPHELD", "UPHELD"))
-    assert order.emits == []
+    made = order.take(*verdicts("UPHELD", "UPHELD"))
+    assert [t.kind for t in on("timers", made)] == ["retire"]
+    assert order.proposals == []
     made = order.take(DOCKET)
     assert [p.amount_minor for p in order.proposals] == [9_900]
     assert [t.kind for t in on("timers", made)] == ["retire"], "no window where nothing is awaited"
+
+
+def test_verdicts_whose_docket_never_comes_are_forgotten_in_time() -> None:
+    order = Order()
+    [retire] = on("timers", order.take(*verdicts("UPHELD", "UPHELD")))
+    assert SETTLEMENT.on_deadline(order.book, rung(retire), retire.due_at) == (None, [])
 
 
 def test_a_docket_with_nothing_to_ask_is_settled_at_once() -> None:
