@@ -13,7 +13,7 @@ from ops.commands.reply import DEPENDENCY_DOWN, Failure, refuse
 from ops.commands.status import unknown
 from ops.reviews.queue import pack_of
 from ops.submitting import Sender
-from ops.trail import CLOCKS_DIFFER, find
+from ops.trail import find
 from schemas.ids import review_key
 from schemas.ledger import LedgerEntry
 from schemas.payment import Payment
@@ -23,6 +23,8 @@ from schemas.topics import DECISIONS, PAYMENTS, REVIEWS
 from streams.policies.loader import PackRegistry
 from topologies import clients
 
+CLOCKS_DIFFER = timedelta(minutes=10)
+"""How far our clock may be ahead of the broker's."""
 REFUSED = "review_refused:"
 MEANING = {
     "review_approved": "approved as priced",
