@@ -3,19 +3,14 @@
 import asyncio
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from schemas.docket import Usage
-from streams.llm.port import (
-    ExtractionDraft,
-    ExtractionTask,
-    JudgingTask,
-    LetterTask,
-    Overloaded,
-    Reply,
-    RulingDraft,
-)
+from streams.llm.port import Overloaded
+from streams.llm.rendering import Rendered
+from streams.llm.wire import Answer, Exchange
 
 TRIP_S: Final = (0.01, 0.04)
 ANSWER_S: Final = (1.0, 2.0)
@@ -37,11 +32,7 @@ class Request:
 
 
 class BurstProvider:
-    """Behind the port it judges; a token bucket answers 429 with Retry-After in whole seconds, as HTTP has it."""
-
-    provider = "burst"
-    model = "burst-1"
-    simulated = True
+    """A `wire.Transport`; a token bucket answers 429 with Retry-After in whole seconds, as HTTP has it."""
 
     def __init__(self, admits_per_s: float, seed: int) -> None:
         self.admits_per_s = admits_per_s
@@ -51,7 +42,7 @@ class BurstProvider:
         self._rng = random.Random(seed)
         self.requests: list[Request] = []
 
-    async def judge(self, task: JudgingTask) -> Reply[RulingDraft]:
+    async def send(self, rendered: Rendered, exchanges: Sequence[Exchange] = ()) -> Answer:
         loop = asyncio.get_running_loop()
         sent_at = loop.time()
         await asyncio.sleep(self._rng.uniform(*TRIP_S))
@@ -67,23 +58,17 @@ class BurstProvider:
         self._level -= admitted
         await asyncio.sleep(self._rng.uniform(*(ANSWER_S if admitted else TRIP_S)))
         self.requests.append(
-            Request(task.grievance_id, sent_at, arrived_at, admitted, loop.time(), retry_after)
+            Request(rendered.account, sent_at, arrived_at, admitted, loop.time(), retry_after)
         )
         if not admitted:
             raise Overloaded(retry_after)
-        return Reply(
-            draft=RulingDraft(ruling="ESCALATE", confidence=0.5),
-            usage=Usage(calls=1, input_tokens=900, output_tokens=150),
-            provider=self.provider,
-            model=self.model,
-            simulated=True,
-        )
+        return Answer(text="{}", usage=Usage(input_tokens=900, output_tokens=150))
 
-    async def extract(self, task: ExtractionTask) -> Reply[ExtractionDraft]:
-        raise NotImplementedError("the burst is of judges")
+    async def check(self) -> None:
+        """There is no key to be checked."""
 
-    async def write_letter(self, task: LetterTask) -> Reply[str]:
-        raise NotImplementedError("the burst is of judges")
+    async def aclose(self) -> None:
+        """There is no connection to be closed."""
 
     def too_soon(self) -> int:
         """Requests whose own caller had been told to stay away for longer."""

@@ -14,13 +14,14 @@ from decimal import Decimal
 from typing import Any
 
 from ops.bench.burst_provider import BurstProvider
-from schemas.grievance import Claim
+from streams.llm.catalogue import ModelFacts
 from streams.llm.gate import Gate
-from streams.llm.gate_estimate import Tariff
-from streams.llm.gate_model import GatedModel
+from streams.llm.gate_transport import GatedTransport
 from streams.llm.limits import OrganisationLimits
-from streams.llm.port import CategoryBrief, JudgingTask, Model, Overloaded, Prompt
+from streams.llm.port import Overloaded
+from streams.llm.rendering import RULING_SCHEMA, RULING_TOKENS, Block, Rendered
 from streams.llm.spend import SpendBook
+from streams.llm.wire import Transport
 from topologies.async_stage import Message, Output, RetryLater
 from topologies.async_stage.call_runner import CallLimits, CallRunner
 from topologies.async_stage.circuit_breaker import CircuitBreaker
@@ -36,6 +37,8 @@ from topologies.async_stage.settings import StageSettings
 CALLS = 600
 ADMITS_PER_S = 50.0
 SEED = 1
+TIMEOUT_S = 30.0
+FACTS = ModelFacts(provider="burst", input=2.0, output=10.0, cache_write=2.5, cache_read=0.1)
 SDK_RETRIES, SDK_FIRST_S, SDK_CEILING_S = 2, 0.5, 8.0
 """The defaults of the anthropic and openai SDKs."""
 
@@ -74,10 +77,9 @@ async def gate(calls: int, admits_per_s: float, seed: int, told: float = 1.0) ->
         concurrency=200,
         spend_per_dispute_usd=Decimal(10),
     ).of_process(1.0)
-    through = Gate(limits, SpendBook(None, limits.spend), lambda: datetime.now(UTC))
-    model = GatedModel(provider, through, Tariff(3_000_000, 15_000_000))
-    lost = await _stage(calls, seed, model)
-    snapshot = through.snapshot()
+    gated = Gate(limits, SpendBook(None, limits.spend), lambda: datetime.now(UTC), TIMEOUT_S)
+    lost = await _stage(calls, seed, GatedTransport(provider, gated, FACTS))
+    snapshot = gated.snapshot()
     return {
         **_figures(provider, calls, lost),
         "concurrency_limit": snapshot["concurrency_limit"],
@@ -101,7 +103,7 @@ async def sdk_retries(calls: int, admits_per_s: float, seed: int) -> dict[str, A
     async def one(number: int) -> bool:
         for attempt in range(SDK_RETRIES + 1):
             try:
-                await provider.judge(_task(number))
+                await provider.send(_ruling(number))
                 return True
             except Overloaded as busy:
                 own = min(SDK_CEILING_S, SDK_FIRST_S * 2.0**attempt) * (1 - 0.25 * rng.random())
@@ -112,7 +114,7 @@ async def sdk_retries(calls: int, admits_per_s: float, seed: int) -> dict[str, A
     return _figures(provider, calls, calls - sum(answered))
 
 
-async def _stage(calls: int, seed: int, model: Model) -> int:
+async def _stage(calls: int, seed: int, transport: Transport) -> int:
     """All calls at once through the async stage; how many found no answer before their deadline."""
     loop = asyncio.get_running_loop()
     done = asyncio.Event()
@@ -120,7 +122,7 @@ async def _stage(calls: int, seed: int, model: Model) -> int:
 
     async def handler(message: Message) -> list[Output]:
         try:
-            await model.judge(_task(message.offset))
+            await transport.send(_ruling(message.offset))
         except Overloaded as busy:
             raise RetryLater("overloaded", busy.after_s) from busy
         return []
@@ -176,24 +178,11 @@ def _by_caller(provider: BurstProvider) -> dict[str, list[float]]:
     return found
 
 
-def _task(number: int) -> JudgingTask:
-    return JudgingTask(
-        prompt=Prompt("judge", "Rule on the claim.", "0"),
-        grievance_id=f"g-{number}",
-        claim=Claim(
-            grievance_id=f"g-{number}",
-            index=1,
-            category="late",
-            text="It came late.",
-            span_start=0,
-            span_end=13,
-        ),
-        category=CategoryBrief("late", "Came late", (), ("delivered_at",), False),
-        evidence={"delivered_at": "2026-10-02T10:30:00+00:00"},
-        filed_at="2026-10-02T12:00:00+00:00",
-        seat=1,
-        seats=(1, 2, 3),
-        variant="plain",
+def _ruling(number: int) -> Rendered:
+    return Rendered(
+        system="Rule on the claim.",
+        blocks=(Block("# Evidence\n{}", cached=True), Block("# Claim\nIt came late.")),
+        schema=RULING_SCHEMA,
+        max_tokens=RULING_TOKENS,
         account=f"g-{number}:1",
-        share=0.7,
     )

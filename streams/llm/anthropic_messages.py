@@ -56,7 +56,7 @@ class AnthropicMessages:
             after = error.response.headers.get("retry-after")
             return refusal(error.status_code, said, self._access, after)
         except APITimeoutError as error:
-            raise ProviderDown(f"no answer in {self._access.timeout_s:g} s") from error
+            raise TimeoutError(f"no answer in {self._access.timeout_s:g} s") from error
         except APIConnectionError as error:
             raise ProviderDown(f"{self._access.base_url}: {error.__cause__ or error}") from error
         except (APIResponseValidationError, APIError, JSONDecodeError) as error:

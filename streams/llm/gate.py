@@ -24,7 +24,7 @@ from streams.llm.gate_concurrency import ConcurrencyLimit
 from streams.llm.gate_metrics import GateMetrics
 from streams.llm.gate_pace import Pace
 from streams.llm.limits import Limits
-from streams.llm.port import Misconfigured, Overloaded, ProviderDown, Reply
+from streams.llm.port import Misconfigured, Overloaded, ProviderDown
 from streams.llm.spend import SpendBook, SpendLimit
 
 log = logging.getLogger("refund_bench.gate")
@@ -44,10 +44,18 @@ class Wanted:
     account: str
     share: float
     """Of the limit per dispute, what the account may spend."""
-    tokens: float
-    cost_micros: int
+    most: "Used"
+    """What it is likely to take at most."""
     new_dispute: bool = False
     """An extraction: it leaves the end of the day's money to the disputes in hand."""
+
+
+@dataclass(frozen=True)
+class Used:
+    """What a call takes: tokens of both kinds, and money in millionths of a US dollar."""
+
+    tokens: float
+    cost_micros: int
 
 
 class Gate:
@@ -55,11 +63,14 @@ class Gate:
 
     Args:
         limits: this process's part of the organisation's.
+        timeout_s: of one call, once it is made.
         now: the wall clock, for the UTC day of the spend limit; all waiting is on the loop's clock.
     """
 
-    def __init__(self, limits: Limits, book: SpendBook, now: Callable[[], datetime]) -> None:
-        self._timeout_s = limits.timeout_s
+    def __init__(
+        self, limits: Limits, book: SpendBook, now: Callable[[], datetime], timeout_s: float
+    ) -> None:
+        self._timeout_s = timeout_s
         self._day_micros = limits.spend.day_micros
         self._book = book
         self._now = now
@@ -72,8 +83,10 @@ class Gate:
         self._left = asyncio.Event()
         self._metrics = GateMetrics()
 
-    async def call(self, wanted: Wanted, ask: Callable[[], Awaitable[Reply[T]]]) -> Reply[T]:
-        """Make the call when it may be made.
+    async def call(
+        self, wanted: Wanted, ask: Callable[[], Awaitable[T]], used: Callable[[T], Used]
+    ) -> T:
+        """Make the call when it may be made; `used` says what its answer took.
 
         Raises:
             Overloaded: waited too long, or the provider said so.
@@ -82,10 +95,10 @@ class Gate:
             TimeoutError: no answer within the attempt's timeout.
             Misconfigured: as the model said.
         """
-        await self._enter(wanted.tokens)
+        await self._enter(wanted.most.tokens)
         try:
             number = self._written_down(wanted)
-            return await self._made(number, wanted, ask)
+            return await self._made(number, wanted.most, ask, used)
         finally:
             self._metrics.running -= 1
             self._left.set()
@@ -152,7 +165,7 @@ class Gate:
             return self._book.begin(
                 wanted.account,
                 wanted.share,
-                wanted.cost_micros,
+                wanted.most.cost_micros,
                 day,
                 new_dispute=wanted.new_dispute,
             )
@@ -166,20 +179,20 @@ class Gate:
             ) from error
 
     async def _made(
-        self, number: int, wanted: Wanted, ask: Callable[[], Awaitable[Reply[T]]]
-    ) -> Reply[T]:
+        self, number: int, most: Used, ask: Callable[[], Awaitable[T]], used: Callable[[T], Used]
+    ) -> T:
         begun = _time()
-        how, cost, tokens = "abandoned", None, wanted.tokens
+        how: str = "abandoned"
+        cost: int | None = None
+        tokens = most.tokens
         try:
             async with asyncio.timeout(self._timeout_s):
-                reply = await ask()
-            how, cost = "answered", reply.usage.cost_micros
-            tokens = reply.usage.input_tokens + reply.usage.output_tokens
-            # A judge that asks for its evidence makes one request per turn.
-            self._requests.correct(1, max(1, reply.usage.calls))
+                answer = await ask()
+            took = used(answer)
+            how, cost, tokens = "answered", took.cost_micros, took.tokens
             self._requests.answered()
             self._room.succeeded(self._metrics.running)
-            return reply
+            return answer
         except Overloaded as busy:
             how, cost, tokens = "overloaded", 0, 0
             self._congested(begun, busy.after_s)
@@ -199,7 +212,7 @@ class Gate:
         finally:
             self._ended(number, how, cost)
             if self._tokens is not None:
-                self._tokens.correct(wanted.tokens, tokens)
+                self._tokens.correct(most.tokens, tokens)
 
     def _congested(self, begun: float, after_s: float | None) -> None:
         now = _time()

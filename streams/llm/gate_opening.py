@@ -18,14 +18,16 @@ def open_gate(
     stages: Collection[str],
     callers: Collection[str],
     now: Callable[[], datetime],
+    timeout_s: float,
     defaults: OrganisationLimits | None = None,
 ) -> Gate:
-    """The one gate of a provider in this process; every model of it must share it.
+    """The one gate of a provider in this process; every transport to it must share it.
 
     Args:
         stages: the stages of this process that call the provider: `extraction`, `judge-2`, `letters`.
         callers: every stage of the installation that does.
         now: the wall clock.
+        timeout_s: of one call, once it is made; the message's deadline is its stage's.
         defaults: the limits of an organisation whose file says nothing.
 
     Raises:
@@ -36,4 +38,4 @@ def open_gate(
     part = limits.of_process(share_of(stages, callers, instances))
     instance = environment.get("REFUND_BENCH_ORDINAL") or "0"
     file = state_dir / "llm-spend" / f"{provider}.{'+'.join(sorted(stages))}.{instance}.sqlite"
-    return Gate(part, SpendBook(file, part.spend), now)
+    return Gate(part, SpendBook(file, part.spend), now, timeout_s)

@@ -7,7 +7,6 @@ names:
     requests_per_minute = 4000
     tokens_per_minute = 2000000
     concurrency = 200
-    timeout_s = 30
     spend_per_day_usd = 500
     spend_per_dispute_usd = 10
 
@@ -36,12 +35,11 @@ _Dollars = Annotated[Decimal, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
 @dataclass(frozen=True)
 class Limits:
-    """One process's part. Times in seconds."""
+    """One process's part."""
 
     requests_per_minute: float
     tokens_per_minute: float | None
     concurrency: int
-    timeout_s: float
     spend: SpendLimits
 
 
@@ -55,8 +53,6 @@ class OrganisationLimits(Value):
     """Input and output; None leaves it to the provider's own 429s."""
     concurrency: _Whole = 200
     """The ceiling of calls at the same time; the gate finds out how many of them are right."""
-    timeout_s: Annotated[float, Field(gt=0, le=600)] = 30.0
-    """Of one call, once it is made; the message's deadline is its stage's."""
     spend_per_day_usd: _Dollars | None = None
     """Of a UTC day."""
     spend_per_dispute_usd: _Dollars | None = Decimal(10)
@@ -81,7 +77,6 @@ class OrganisationLimits(Value):
             requests_per_minute=self.requests_per_minute * share,
             tokens_per_minute=None if tokens is None else tokens * share,
             concurrency=concurrency,
-            timeout_s=self.timeout_s,
             spend=SpendLimits(
                 day_micros=None if per_day is None else int(per_day * share),
                 dispute_micros=_micros(self.spend_per_dispute_usd),

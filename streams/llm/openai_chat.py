@@ -51,7 +51,7 @@ class OpenAIChat:
                 error.status_code, said, self._access, error.response.headers.get("retry-after")
             )
         except APITimeoutError as error:
-            raise ProviderDown(f"no answer in {self._access.timeout_s:g} s") from error
+            raise TimeoutError(f"no answer in {self._access.timeout_s:g} s") from error
         except APIConnectionError as error:
             raise ProviderDown(f"{self._access.base_url}: {error.__cause__ or error}") from error
         except (APIError, JSONDecodeError) as error:

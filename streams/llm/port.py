@@ -199,8 +199,8 @@ class Reply(Generic[T]):
 class Model(Protocol):
     """A provider and a model behind it.
 
-    Every method raises `Overloaded`, `ProviderDown` or `Misconfigured`, and nothing else; behind a gate
-    also `TimeoutError`, which the async stage retries as it does its own.
+    Every method raises `Overloaded`, `ProviderDown`, `Misconfigured`, or `TimeoutError` where no answer came
+    in time (the async stage retries it as it does its own), and nothing else.
     """
 
     @property

@@ -60,10 +60,11 @@ class RemoteModel:
         begun = clock()
         answer = await self._transport.send(rendered, exchanges or ())
         tokens = answer.usage
+        made = answer.failure != "spend_limit"
         usage = tokens.model_copy(
             update={
-                "calls": 1,
-                "re_asks": int(rendered.correction is not None and not exchanges),
+                "calls": int(made),
+                "re_asks": int(made and rendered.correction is not None and not exchanges),
                 "tool_turns": int(bool(answer.calls)),
                 "cost_micros": self._facts.cost_micros(tokens),
                 "latency_ms": round((clock() - begun) * 1000),

@@ -66,6 +66,11 @@ class Rendered:
     tools: tuple[EvidenceTool, ...] = ()
     previous_reply: str | None = None
     correction: str | None = None
+    account: str = ""
+    share: float = 1.0
+    """What its cost is counted under, and how much of a dispute's limit that may spend; see `Task`."""
+    opens_dispute: bool = False
+    """An extraction: nobody waits for it yet."""
 
     @property
     def characters(self) -> int:
@@ -196,6 +201,9 @@ def _rendered(
         max_tokens=max_tokens,
         previous_reply=task.previous_reply if task.correction else None,
         correction=task.correction,
+        account=task.account,
+        share=task.share,
+        opens_dispute=isinstance(task, ExtractionTask),
     )
 
 

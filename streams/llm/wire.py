@@ -51,7 +51,7 @@ class Transport(Protocol):
     """One provider and model over the network."""
 
     async def send(self, rendered: Rendered, exchanges: Sequence[Exchange] = ()) -> Answer:
-        """Raises: Overloaded, ProviderDown, Misconfigured."""
+        """Raises: Overloaded, ProviderDown, Misconfigured; TimeoutError where no answer came in time."""
         ...
 
     async def check(self) -> None:
@@ -105,4 +105,4 @@ def refusal(status: int, said: str, access: Access, after: str | None) -> Answer
         return Answer(failure="not_accepted", problem=f"{where} does not accept it ({status})")
     if status in (429, 503, 529):
         raise Overloaded(retry_after.seconds(after))
-    raise ProviderDown(f"{where} answered {status}")
+    raise ProviderDown(f"{where} answered {status}", answered=status >= 500)

@@ -1,4 +1,4 @@
-"""A gate, calls through it, and a model whose answers are awaited on the loop's clock."""
+"""A gate, and calls through it that take their time on the loop's clock."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,51 +6,46 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from schemas.docket import Usage
-from streams.llm.gate import Gate, Wanted
+from streams.llm.gate import Gate, Used, Wanted
 from streams.llm.limits import OrganisationLimits
-from streams.llm.port import Reply
 from streams.llm.spend import SpendBook
 
 NOON = datetime(2026, 10, 2, 12, 0, tzinfo=UTC)
-
-
-def limits(**changes: Any) -> OrganisationLimits:
-    return OrganisationLimits(**{"requests_per_minute": 60_000, **changes})
+Ask = Callable[[], Awaitable[Used]]
 
 
 def gate(
-    file: Path | None = None, now: Callable[[], datetime] = lambda: NOON, **changes: Any
+    file: Path | None = None,
+    now: Callable[[], datetime] = lambda: NOON,
+    timeout_s: float = 30.0,
+    **changes: Any,
 ) -> Gate:
-    part = limits(**changes).of_process(1.0)
-    return Gate(part, SpendBook(file, part.spend), now)
+    """A gate whose pace hardly matters unless a test says otherwise."""
+    limits = OrganisationLimits(**{"requests_per_minute": 60_000, **changes}).of_process(1.0)
+    return Gate(limits, SpendBook(file, limits.spend), now, timeout_s)
 
 
-def wanted(account: str = "d-1:extraction", **changes: Any) -> Wanted:
+def wanted(tokens: float = 1_000.0, cost_micros: int = 0, **changes: Any) -> Wanted:
     return Wanted(
-        **{"account": account, "share": 1.0, "tokens": 1_000.0, "cost_micros": 0, **changes}
+        **{"account": "d-1:extraction", "share": 1.0, "most": Used(tokens, cost_micros), **changes}
     )
 
 
-def reply(cost_micros: int = 0, calls: int = 1, tokens: int = 1_000) -> Reply[str]:
-    return Reply(
-        draft="said",
-        usage=Usage(calls=calls, input_tokens=tokens, cost_micros=cost_micros),
-        provider="fake",
-        model="fake-1",
-    )
+async def through(passed: Gate, ask: Ask, of: Wanted | None = None) -> Used:
+    """One call; its answer is what it took."""
+    return await passed.call(of or wanted(), ask, lambda took: took)
 
 
-def answer(after_s: float = 0.0, cost_micros: int = 0, **said: Any) -> Callable[[], Awaitable[Any]]:
-    async def ask() -> Reply[str]:
+def answer(after_s: float = 0.0, cost_micros: int = 0, tokens: float = 1_000.0) -> Ask:
+    async def ask() -> Used:
         await asyncio.sleep(after_s)
-        return reply(cost_micros, **said)
+        return Used(tokens, cost_micros)
 
     return ask
 
 
-def failing(error: BaseException, after_s: float = 0.0) -> Callable[[], Awaitable[Any]]:
-    async def ask() -> Reply[str]:
+def failing(error: BaseException, after_s: float = 0.0) -> Ask:
+    async def ask() -> Used:
         await asyncio.sleep(after_s)
         raise error
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from streams.llm.gate import LONGEST_WAIT_S, Gate
+from streams.llm.gate import LONGEST_WAIT_S, Gate, Used
 from streams.llm.gate_metrics import TABLE
 from streams.llm.port import Misconfigured, Overloaded, ProviderDown
 from tests.unit.llm.simulated import simulate
-from tests.unit.llm.support import answer, failing, gate, reply, wanted
+from tests.unit.llm.support import answer, failing, gate, through, wanted
 
 
 def clock() -> float:
@@ -21,18 +21,16 @@ async def settled(*calls: Any) -> list[Any]:
     return await asyncio.gather(*calls, return_exceptions=True)
 
 
-async def starts(through: Gate, count: int, lasting_s: float = 1.0) -> list[tuple[int, float]]:
+async def starts(gated: Gate, count: int, lasting_s: float = 1.0) -> list[tuple[int, float]]:
     """That many calls at once: which began when."""
     begun: list[tuple[int, float]] = []
 
     async def ask(number: int) -> Any:
         begun.append((number, clock()))
         await asyncio.sleep(lasting_s)
-        return reply()
+        return Used(1_000, 0)
 
-    await settled(
-        *(through.call(wanted(), lambda number=each: ask(number)) for each in range(count))
-    )
+    await settled(*(through(gated, lambda number=each: ask(number)) for each in range(count)))
     return begun
 
 
@@ -46,17 +44,17 @@ def test_calls_start_in_the_order_they_came() -> None:
 
 def test_large_calls_are_not_starved_by_small_ones() -> None:
     async def main() -> list[str]:
-        through, begun = gate(tokens_per_minute=60_000), []
+        gated, begun = gate(tokens_per_minute=60_000), []
 
         def ask(name: str) -> Any:
             async def asked() -> Any:
                 begun.append(name)
-                return reply()
+                return Used(1_000, 0)
 
             return asked
 
         calls = [("small", 900.0), ("large", 5_000.0), *[("small", 900.0)] * 5]
-        await settled(*(through.call(wanted(tokens=t), ask(name)) for name, t in calls))
+        await settled(*(through(gated, ask(name), wanted(tokens=t)) for name, t in calls))
         return begun
 
     assert simulate(main())[:2] == ["small", "large"]
@@ -67,7 +65,7 @@ def test_no_more_run_at_a_time_than_the_limit() -> None:
 
     async def main() -> None:
         nonlocal most
-        through, running = gate(concurrency=7), 0
+        gated, running = gate(concurrency=7), 0
 
         async def ask() -> Any:
             nonlocal most, running
@@ -75,9 +73,9 @@ def test_no_more_run_at_a_time_than_the_limit() -> None:
             most = max(most, running)
             await asyncio.sleep(0.5)
             running -= 1
-            return reply()
+            return Used(1_000, 0)
 
-        await settled(*(through.call(wanted(), ask) for _ in range(100)))
+        await settled(*(through(gated, ask) for _ in range(100)))
 
     simulate(main())
     assert most == 7
@@ -85,10 +83,10 @@ def test_no_more_run_at_a_time_than_the_limit() -> None:
 
 def test_nothing_starts_before_the_retry_after_has_passed() -> None:
     async def main() -> tuple[float, list[tuple[int, float]]]:
-        through = gate(concurrency=10)
+        gated = gate(concurrency=10)
         with pytest.raises(Overloaded):
-            await through.call(wanted(), failing(Overloaded(6.0), after_s=1.0))
-        return clock(), await starts(through, 20)
+            await through(gated, failing(Overloaded(6.0), after_s=1.0))
+        return clock(), await starts(gated, 20)
 
     told, begun = simulate(main())
     assert len(begun) == 20
@@ -97,11 +95,11 @@ def test_nothing_starts_before_the_retry_after_has_passed() -> None:
 
 def test_calls_already_waiting_obey_it_too() -> None:
     async def main() -> float:
-        through = gate(concurrency=1)
-        refused = asyncio.create_task(through.call(wanted(), failing(Overloaded(5.0), after_s=2.0)))
+        gated = gate(concurrency=1)
+        refused = asyncio.create_task(through(gated, failing(Overloaded(5.0), after_s=2.0)))
         await asyncio.sleep(1.0)
         begun = clock()
-        ((_, at),) = await starts(through, 1)
+        ((_, at),) = await starts(gated, 1)
         await settled(refused)
         return at - begun
 
@@ -110,13 +108,13 @@ def test_calls_already_waiting_obey_it_too() -> None:
 
 def test_a_shorter_retry_after_does_not_open_what_a_longer_one_closed() -> None:
     async def main() -> float:
-        through = gate()
+        gated = gate()
         begun = clock()
         await settled(
-            through.call(wanted(), failing(Overloaded(9.0))),
-            through.call(wanted(), failing(Overloaded(1.0), after_s=0.5)),
+            through(gated, failing(Overloaded(9.0))),
+            through(gated, failing(Overloaded(1.0), after_s=0.5)),
         )
-        ((_, at),) = await starts(through, 1)
+        ((_, at),) = await starts(gated, 1)
         return at - begun
 
     assert simulate(main()) == pytest.approx(9.0, abs=0.01)
@@ -124,11 +122,11 @@ def test_a_shorter_retry_after_does_not_open_what_a_longer_one_closed() -> None:
 
 def test_a_long_retry_after_gives_the_slot_back_at_once_and_says_how_long() -> None:
     async def main() -> tuple[float, list[Any]]:
-        through = gate()
-        await settled(through.call(wanted(), failing(Overloaded(40.0))))
+        gated = gate()
+        await settled(through(gated, failing(Overloaded(40.0))))
         begun = clock()
-        found = await settled(*(through.call(wanted(), answer()) for _ in range(50)))
-        assert through.snapshot()["given_back"] == 50
+        found = await settled(*(through(gated, answer()) for _ in range(50)))
+        assert gated.snapshot()["given_back"] == 50
         return clock() - begun, found
 
     took, found = simulate(main())
@@ -139,15 +137,15 @@ def test_a_long_retry_after_gives_the_slot_back_at_once_and_says_how_long() -> N
 
 def test_a_wait_is_bounded_and_what_waited_in_vain_left_nothing_behind() -> None:
     async def main() -> tuple[list[Any], dict[str, Any]]:
-        through = gate(concurrency=1, timeout_s=600)
-        long = asyncio.create_task(through.call(wanted(), answer(after_s=60)))
+        gated = gate(concurrency=1, timeout_s=600)
+        long = asyncio.create_task(through(gated, answer(after_s=60)))
         await asyncio.sleep(0.1)
         begun = clock()
-        found = await settled(*(through.call(wanted(), answer()) for _ in range(5)))
+        found = await settled(*(through(gated, answer()) for _ in range(5)))
         assert clock() - begun == pytest.approx(LONGEST_WAIT_S, abs=0.01)
         await long
-        await through.call(wanted(), answer())
-        return found, through.snapshot()
+        await through(gated, answer())
+        return found, gated.snapshot()
 
     found, figures = simulate(main())
     assert [type(each) for each in found] == [Overloaded] * 5
@@ -157,12 +155,12 @@ def test_a_wait_is_bounded_and_what_waited_in_vain_left_nothing_behind() -> None
 
 def test_a_call_without_an_answer_ends_by_its_own_timeout() -> None:
     async def main() -> dict[str, Any]:
-        through = gate(timeout_s=5, concurrency=10)
+        gated = gate(timeout_s=5, concurrency=10)
         begun = clock()
         with pytest.raises(TimeoutError):
-            await through.call(wanted(), answer(after_s=500))
+            await through(gated, answer(after_s=500))
         assert clock() - begun == pytest.approx(5.0, abs=0.01)
-        return through.snapshot()
+        return gated.snapshot()
 
     figures = simulate(main())
     assert figures["ended"] == {"timeout": 1}
@@ -174,9 +172,9 @@ def test_what_tells_of_congestion_lowers_the_limit_once_for_all_that_were_runnin
     error: Exception,
 ) -> None:
     async def main() -> dict[str, Any]:
-        through = gate(concurrency=100)
-        await settled(*(through.call(wanted(), failing(error, after_s=1.0)) for _ in range(40)))
-        return through.snapshot()
+        gated = gate(concurrency=100)
+        await settled(*(through(gated, failing(error, after_s=1.0)) for _ in range(40)))
+        return gated.snapshot()
 
     figures = simulate(main())
     assert figures["concurrency_limit"] == 80
@@ -186,48 +184,35 @@ def test_what_tells_of_congestion_lowers_the_limit_once_for_all_that_were_runnin
 @pytest.mark.parametrize("error", [ProviderDown("503"), Misconfigured("no key")])
 def test_a_failure_of_another_kind_says_nothing_of_congestion(error: Exception) -> None:
     async def main() -> dict[str, Any]:
-        through = gate(concurrency=100)
+        gated = gate(concurrency=100)
         with pytest.raises(type(error)):
-            await through.call(wanted(), failing(error))
-        return through.snapshot()
+            await through(gated, failing(error))
+        return gated.snapshot()
 
     assert simulate(main())["concurrency_limit"] == 100
 
 
 def test_a_cancelled_call_makes_room_whether_it_waited_or_ran() -> None:
     async def main() -> list[tuple[int, float]]:
-        through = gate(concurrency=1)
-        running = asyncio.create_task(through.call(wanted(), answer(after_s=100)))
+        gated = gate(concurrency=1)
+        running = asyncio.create_task(through(gated, answer(after_s=100)))
         await asyncio.sleep(0.1)
-        waiting = [asyncio.create_task(through.call(wanted(), answer())) for _ in range(3)]
+        waiting = [asyncio.create_task(through(gated, answer())) for _ in range(3)]
         await asyncio.sleep(0.1)
         for task in [*waiting, running]:
             task.cancel()
         await settled(running, *waiting)
-        assert through.snapshot()["waiting"] == through.snapshot()["running"] == 0
-        return await starts(through, 2)
+        assert gated.snapshot()["waiting"] == gated.snapshot()["running"] == 0
+        return await starts(gated, 2)
 
     assert len(simulate(main())) == 2
 
 
-def test_every_request_of_one_question_is_counted_in_the_pace() -> None:
-    """A judge that asked for its evidence in nine turns made ten requests."""
-
-    async def main() -> float:
-        through = gate(requests_per_minute=600)
-        await through.call(wanted(), answer(calls=10))
-        begun = clock()
-        await through.call(wanted(), answer())
-        return clock() - begun
-
-    assert simulate(main()) >= 0.9
-
-
 def test_every_figure_is_in_the_table() -> None:
     async def main() -> dict[str, Any]:
-        through = gate()
-        await through.call(wanted(), answer())
-        return through.snapshot()
+        gated = gate()
+        await through(gated, answer())
+        return gated.snapshot()
 
     figures = simulate(main())
     assert set(figures) == set(TABLE)
@@ -237,17 +222,17 @@ def test_every_figure_is_in_the_table() -> None:
 
 def test_what_held_the_queue_is_told_apart() -> None:
     async def main() -> dict[str, float]:
-        through = gate(requests_per_minute=600, concurrency=2, tokens_per_minute=60_000)
+        gated = gate(requests_per_minute=600, concurrency=2, tokens_per_minute=60_000)
         for seconds, tokens in itertools.product((0.1, 2.0), (10.0, 3_000.0)):
             await settled(
                 *(
-                    through.call(wanted(tokens=tokens), answer(seconds, tokens=int(tokens)))
+                    through(gated, answer(seconds, tokens=int(tokens)), wanted(tokens=tokens))
                     for _ in range(4)
                 )
             )
-        await settled(through.call(wanted(tokens=1), failing(Overloaded(3.0))))
-        await settled(through.call(wanted(tokens=1), answer()))
-        return dict(through.snapshot()["held_s"])
+        await settled(through(gated, failing(Overloaded(3.0)), wanted(tokens=1)))
+        await settled(through(gated, answer(), wanted(tokens=1)))
+        return dict(gated.snapshot()["held_s"])
 
     held = simulate(main())
     assert 2.5 < held["retry_after"] <= 3.0

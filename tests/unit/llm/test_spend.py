@@ -16,7 +16,7 @@ from streams.llm import spend_shares
 from streams.llm.port import Misconfigured, Overloaded, ProviderDown
 from streams.llm.spend import DAYS_KEPT, FOR_DISPUTES_IN_HAND, SpendBook, SpendLimit, SpendLimits
 from tests.unit.llm.simulated import simulate
-from tests.unit.llm.support import answer, failing, gate, wanted
+from tests.unit.llm.support import answer, failing, gate, through, wanted
 
 FIRST = date(2026, 10, 2)
 
@@ -118,32 +118,32 @@ def test_a_call_counts_at_its_cost_or_at_its_estimate_where_nobody_knows(
     ask: object, counted: int
 ) -> None:
     async def main() -> int:
-        through = gate()
-        call = through.call(wanted(cost_micros=500), ask)  # type: ignore[arg-type]
+        gated = gate()
+        call = through(gated, ask, wanted(cost_micros=500))  # type: ignore[arg-type]
         await asyncio.gather(call, return_exceptions=True)
-        return int(through.snapshot()["spent_today_micros"])
+        return int(gated.snapshot()["spent_today_micros"])
 
     assert simulate(main()) == counted
 
 
 def test_a_cancelled_call_counts_at_its_estimate() -> None:
     async def main() -> int:
-        through = gate()
-        task = asyncio.create_task(through.call(wanted(cost_micros=500), answer(after_s=100)))
+        gated = gate()
+        task = asyncio.create_task(through(gated, answer(after_s=100), wanted(cost_micros=500)))
         await asyncio.sleep(1)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        return int(through.snapshot()["spent_today_micros"])
+        return int(gated.snapshot()["spent_today_micros"])
 
     assert simulate(main()) == 500
 
 
 def test_a_call_that_was_not_made_costs_nothing_and_is_counted_as_refused() -> None:
     async def main() -> dict[str, int]:
-        through = gate(spend_per_day_usd=1)
+        gated = gate(spend_per_day_usd=1)
         with pytest.raises(SpendLimit):
-            await through.call(wanted(cost_micros=1_000_001), answer())
-        figures = through.snapshot()
+            await through(gated, answer(), wanted(cost_micros=1_000_001))
+        figures = gated.snapshot()
         assert figures["spent_today_micros"] == 0
         assert figures["spend_limit_day_micros"] == 1_000_000
         return dict(figures["refused"])
@@ -153,10 +153,10 @@ def test_a_call_that_was_not_made_costs_nothing_and_is_counted_as_refused() -> N
 
 def test_what_cannot_be_written_down_is_not_called(tmp_path: Path) -> None:
     async def main() -> None:
-        through = gate(tmp_path / "one.sqlite")
-        through._book.close()
+        gated = gate(tmp_path / "one.sqlite")
+        gated._book.close()
         with pytest.raises(ProviderDown, match="cannot be written down"):
-            await through.call(wanted(), answer())
+            await through(gated, answer(), wanted())
 
     simulate(main())
 
