@@ -17,6 +17,7 @@ from ops.cases import labelled
 from ops.filing import file_cases
 from ops.local.stack import LocalStack
 from ops.outcome import outcome
+from ops.stub.counts import counts
 from ops.watch import Trail, Watcher
 from schemas.money import show
 
@@ -37,14 +38,18 @@ def run(
     policy: str | None = None,
     broker: str | None = None,
     keep: bool = False,
+    stub: bool = False,
 ) -> dict[str, Any]:
-    """Run the demo and report it in the keys of CONTRACT.md. Progress goes to stderr."""
+    """Run the demo and report it in the keys of CONTRACT.md. Progress goes to stderr.
+
+    With `stub` the provider's SDK talks to the LLM stub, whose own count of calls is reported too.
+    """
     began = time.monotonic()
     console = Console(stderr=True, soft_wrap=True)
     cases = chosen(policy)
     folder = Path(tempfile.mkdtemp(prefix="refund-bench-demo-"))
     with _folder(folder, keep):
-        stack = LocalStack(folder, provider, broker)
+        stack = LocalStack(folder, provider, broker, stub_flags=() if stub else None)
         try:
             stack.start(
                 lambda step: console.print(
@@ -52,6 +57,7 @@ def run(
                 )
             )
             outcomes, late = _file_and_watch(cases, stack, console)
+            counted = counts(stack.stub_url) if stub else None
         finally:
             stack.stop()
     report = {
@@ -61,6 +67,7 @@ def run(
         "provider": provider,
         "simulated": any(found["simulated"] for found in outcomes),
         "unfinished": late,
+        "stub": counted,
         "disputes": outcomes,
     }
     _tell(report, console, folder if keep else None)

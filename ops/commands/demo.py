@@ -12,8 +12,14 @@ app = commands()
 @app.command()
 def demo(
     provider: Annotated[
-        str, typer.Option(help="Who reads and rules: offline-rules, anthropic or openai.")
-    ] = "offline-rules",
+        str | None,
+        typer.Option(
+            help="Who reads and rules: offline-rules (the default), anthropic (with --stub), openai."
+        ),
+    ] = None,
+    stub: Annotated[
+        bool, typer.Option("--stub", help="Start the LLM stub and point the provider's SDK at it.")
+    ] = False,
     policy: Annotated[str | None, typer.Option(help="Only the cases of this policy.")] = None,
     broker: Annotated[
         str, typer.Option(help="local starts Apache Kafka; external uses REFUND_BENCH_BROKER.")
@@ -31,6 +37,7 @@ def demo(
 
       refund-bench demo
       refund-bench demo --policy bank-disputes-ng --keep
+      refund-bench demo --provider openai --stub
       refund-bench demo --json > outcome.json
     """
     import os
@@ -42,7 +49,12 @@ def demo(
     external = os.environ.get("REFUND_BENCH_BROKER") if broker == "external" else None
     if broker == "external" and not external:
         refuse("REFUND_BENCH_BROKER is not set", "set it, or use --broker local")
-    report = show.run(provider, policy, external, keep)
+    if stub and provider == "offline-rules":
+        refuse(
+            "offline-rules makes no calls that a stub could answer", "choose anthropic or openai"
+        )
+    chosen = provider or ("anthropic" if stub else "offline-rules")
+    report = show.run(chosen, policy, external, keep, stub)
     if as_json:
         write_json(report)
     elif not report["ok"]:

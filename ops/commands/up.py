@@ -22,6 +22,9 @@ def up(
     broker: Annotated[
         str, typer.Option(help="local starts Apache Kafka; external uses REFUND_BENCH_BROKER.")
     ] = "local",
+    stub: Annotated[
+        bool, typer.Option("--stub", help="Start the LLM stub and point the provider's SDK at it.")
+    ] = False,
     folder: Annotated[
         str | None,
         typer.Option(help="Where data and logs live; by default in the user's state folder."),
@@ -38,6 +41,7 @@ def up(
     Examples:
 
       refund-bench up --provider offline-rules
+      refund-bench up --provider anthropic --stub
       REFUND_BENCH_BROKER=kafka:9092 refund-bench up --provider offline-rules --broker external
     """
     import os
@@ -60,7 +64,13 @@ def up(
     home = Path(folder) if folder else local_file().parent / "up"
     if provider == "offline-rules":
         note("SIMULATED: offline-rules stands in for the models; every ruling says so")
-    stack = LocalStack(home, provider, external)
+    if stub and provider == "offline-rules":
+        refuse(
+            "offline-rules makes no calls that a stub could answer", "choose anthropic or openai"
+        )
+    if stub:
+        note("SIMULATED: the stub answers from offline-rules; every ruling says so")
+    stack = LocalStack(home, provider, external, stub_flags=() if stub else None)
     try:
         stack.start(lambda step: note(f"starting {step}"))
         write_local_environment(stack.environment)

@@ -14,6 +14,7 @@ from ops.local.clickhouse_users import write_users
 from ops.local.kafka import LocalKafka
 from ops.local.ports import free_port
 from ops.local.supervisor import Process, Status, Supervisor
+from ops.stub.pointing import pointing_at
 from sinks.connection import address_from, connect
 from sinks.migrate import migrate
 from streams.llm.registry import check_models
@@ -25,17 +26,20 @@ APPS = ("intake", "tally", "settlement", "allowance", "ledger", "timer", "networ
 """One process each; `network` holds extraction, every judge, payout, letters and delivery."""
 
 
+STUB_READS = ("REFUND_BENCH_PACKS", "REFUND_BENCH_OFFLINE_DISAGREEMENT")
 OWNER, ANALYST = "refund_bench", "analyst"
 """Users of the local ClickHouse: the sink's, and the one that `query` asks as."""
 STOP_APPS_WITHIN_S = 6.0
 STOP_SERVICES_WITHIN_S = 4.0
+STOP_STUB_WITHIN_S = 2.0
 
 
 class LocalStack:
     """Started in the order things need each other, stopped in the reverse, nothing left behind.
 
     `provider` is what seats of provider `default` are; `broker` None starts our own Kafka;
-    `gateway_flags` go to the gateway at each of its starts, `--faults` among them.
+    `gateway_flags` go to the gateway at each of its starts, `--faults` among them. With `stub_flags`,
+    which may be none, the LLM stub is started and every provider's address points at it.
     """
 
     def __init__(
@@ -46,10 +50,13 @@ class LocalStack:
         apps: tuple[str, ...] = APPS,
         environment: Mapping[str, str] | None = None,
         gateway_flags: tuple[str, ...] = (),
+        stub_flags: tuple[str, ...] | None = None,
     ) -> None:
         self.folder = folder.absolute()
         self.kafka = LocalKafka(self.folder / "kafka") if broker is None else None
         self._gateway_port, self._clickhouse_port = free_port(), free_port()
+        self._stub_flags = stub_flags
+        self._stub_port = free_port()
         self._apps = apps
         self._broker = broker
         self._gateway_flags = gateway_flags
@@ -67,9 +74,10 @@ class LocalStack:
             "REFUND_BENCH_REPLICATION": "1",
             "REFUND_BENCH_ROLES": str(Path(__file__).with_name("roles.toml")),
             "REFUND_BENCH_INSTALLATION_KEY": self._secret("installation.key"),
+            **(pointing_at(self.stub_url) if stub_flags is not None else {}),
             **(environment or {}),
         }
-        self._supervisors: list[Supervisor] = []
+        self._supervisors: list[tuple[Supervisor, float]] = []
 
     @property
     def bootstrap(self) -> str:
@@ -80,6 +88,11 @@ class LocalStack:
         """The gateway's own SQLite file, which is the truth about money moved."""
         return self.folder / "gateway.sqlite"
 
+    @property
+    def stub_url(self) -> str:
+        """Where the LLM stub answers, if it was asked for."""
+        return f"http://127.0.0.1:{self._stub_port}"
+
     def start(self, on_step: Callable[[str], None] = lambda step: None) -> Self:
         """Return when every app has been started and the topics are there.
 
@@ -89,16 +102,19 @@ class LocalStack:
             StartFailed: something did not come up; says where its log is.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._check_models(on_step)
         try:
+            if self._stub_flags is not None:
+                on_step("the LLM stub")
+                self._run([self._stub(self._stub_flags)], STOP_STUB_WITHIN_S)
+            self._check_models(on_step)
             on_step("Apache Kafka, the ClickHouse engine and the payment gateway")
-            self._run(self._services())
+            self._run(self._services(), STOP_SERVICES_WITHIN_S)
             self.environment["REFUND_BENCH_BROKER"] = self.bootstrap
             on_step("topics and tables")
             create_topics(self.bootstrap, 1 if self.kafka else None)
             migrate(connect(address_from(self.environment)))
             on_step(f"{len(self._apps)} apps")
-            self._run([self._app(name) for name in self._apps])
+            self._run([self._app(name) for name in self._apps], STOP_APPS_WITHIN_S)
         except BaseException:
             self.stop()
             raise
@@ -106,12 +122,12 @@ class LocalStack:
 
     def stop(self) -> None:
         """Apps first, so that what they hold is committed while the broker is there."""
-        shares = [STOP_SERVICES_WITHIN_S, STOP_APPS_WITHIN_S]
         while self._supervisors:
-            self._supervisors.pop().stop(shares[len(self._supervisors)])
+            supervisor, within_s = self._supervisors.pop()
+            supervisor.stop(within_s)
 
     def status(self) -> list[Status]:
-        return [status for supervisor in self._supervisors for status in supervisor.status()]
+        return [status for supervisor, _ in self._supervisors for status in supervisor.status()]
 
     def __enter__(self) -> Self:
         return self.start()
@@ -124,9 +140,9 @@ class LocalStack:
     ) -> None:
         self.stop()
 
-    def _run(self, processes: list[Process]) -> None:
+    def _run(self, processes: list[Process], stop_within_s: float) -> None:
         supervisor = Supervisor(processes, self.folder)
-        self._supervisors.append(supervisor)
+        self._supervisors.append((supervisor, stop_within_s))
         supervisor.start()
 
     def _check_models(self, on_step: Callable[[str], None]) -> None:
@@ -173,6 +189,16 @@ class LocalStack:
                 address=self.environment["REFUND_BENCH_CLICKHOUSE"],
             ),
         ]
+
+    def _stub(self, flags: tuple[str, ...]) -> Process:
+        port = str(self._stub_port)
+        return Process(
+            "stub",
+            [sys.executable, "-m", "ops.cli", "stub", "--port", port, *flags],
+            env={name: value for name, value in self.environment.items() if name in STUB_READS},
+            ready=lambda: _answers(f"{self.stub_url}/health"),
+            address=self.stub_url,
+        )
 
     def _app(self, name: str) -> Process:
         return Process(name, [sys.executable, "-m", "ops.cli", "run", name], env=self.environment)

@@ -22,3 +22,10 @@ def test_a_wrong_flag_is_refused_before_anything_is_served(
     ended = Cli()("stub", *flags)
     assert ended.code == 2
     assert said in ended.err
+
+
+@pytest.mark.parametrize("command", ["demo", "up"])
+def test_a_stub_for_a_model_that_makes_no_calls_is_refused(command: str) -> None:
+    ended = Cli()(command, "--provider", "offline-rules", "--stub")
+    assert ended.code == 2
+    assert "choose anthropic or openai" in ended.err
