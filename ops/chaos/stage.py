@@ -8,6 +8,7 @@ started again at once.
 import contextlib
 import itertools
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -19,7 +20,7 @@ from typing import Any
 from confluent_kafka import Message, TopicPartition
 from confluent_kafka.admin import NewTopic
 
-from ops.chaos.stage_fleet import Fleet
+from ops.chaos.stage_fleet import JOURNAL, Fleet
 from ops.local.kafka import LocalKafka
 from topologies import clients
 from topologies.async_stage.offset_codec import decode
@@ -86,14 +87,26 @@ def run(
                 "repeated_calls": fleet.repeated(),
                 "repeated_calls_per_kill": round(fleet.repeated() / max(killed, 1), 1),
                 "repeated_without_cause": len(fleet.unexcused()),
+                "repeated_by_cause": Counter(cause for cause, _, _ in fleet.repeats()),
+                "partitions_revoked": fleet.journal.moved("revoked"),
+                "partitions_lost": fleet.journal.moved("lost"),
                 "recovered_s": recovery[-1] if recovery else None,
                 "recovered_p50_s": recovery[len(recovery) // 2] if recovery else None,
                 "finished_after_last_kill_s": round(finished_s, 1),
                 "exit_codes": exit_codes,
                 "reconcile_ok": not missing and not duplicates and set(seen) == set(places),
             }
-    clean = found["reconcile_ok"] and not found["repeated_without_cause"] and not any(exit_codes)
-    return {"ok": clean, **found}
+            clean = found["reconcile_ok"] and not fleet.unexcused() and not any(exit_codes)
+            evidence = None if clean else _keep(folder)
+    return {"ok": clean, "evidence": evidence, **found}
+
+
+def _keep(folder: Path) -> str:
+    """The journal and the logs of a run that was not clean; where they are."""
+    kept = Path(tempfile.mkdtemp(prefix="refund-bench-chaos-"))
+    for each in (folder / JOURNAL, *folder.glob("log-*")):
+        shutil.copy(each, kept)
+    return str(kept)
 
 
 def _create(bootstrap: str, topics: list[str]) -> None:

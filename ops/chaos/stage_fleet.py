@@ -12,13 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ops.chaos.stage_journal import Call, Journal
 
-@dataclass(frozen=True)
-class Call:
-    key: str
-    pid: int
-    begin: float
-    end: float | None
+KILLED = "killed"
+JOURNAL = "journal"
 
 
 @dataclass
@@ -38,6 +35,9 @@ class Fleet:
     everyone: list[subprocess.Popen[bytes]] = field(default_factory=list)
     successions: dict[int, list[int]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.journal = Journal(self.folder / JOURNAL)
+
     @property
     def group(self) -> str:
         """Their consumer group."""
@@ -51,9 +51,9 @@ class Fleet:
             "dead": self.dead,
             "prefix": self.prefix,
             "ordinal": ordinal,
-            "calls": str(self.folder / "calls"),
+            "journal": str(self.journal.path),
             "seconds": self.seconds,
-            "settings": {"slots": 20, "revoke_wait_s": 0.5, **self.settings},
+            "settings": {"slots": 20, **self.settings},
             **extra,
         }
         with (self.folder / f"log-{ordinal}").open("ab") as log:
@@ -91,27 +91,13 @@ class Fleet:
                 os.kill(process.pid, signal.SIGKILL)
                 process.wait()
 
-    def _notes(self) -> list[tuple[str, str, int, float]]:
-        path = self.folder / "calls"
-        lines = path.read_text().splitlines() if path.exists() else []
-        fields = (line.split() for line in lines)
-        return [(what, key, int(pid), float(at)) for what, key, pid, at in fields]
-
     def calls(self) -> list[Call]:
         """Every call so far, in the order they began."""
-        open_calls: dict[tuple[str, int], float] = {}
-        found: list[Call] = []
-        for what, key, pid, at in self._notes():
-            if what == "begin":
-                open_calls[key, pid] = at
-            elif what == "end":
-                found.append(Call(key, pid, open_calls.pop((key, pid)), at))
-        found += [Call(key, pid, at, None) for (key, pid), at in open_calls.items()]
-        return sorted(found, key=lambda call: call.begin)
+        return self.journal.read().calls
 
     def finished(self) -> int:
         """Messages for which a call has ended."""
-        return len({key for what, key, _, _ in self._notes() if what == "end"})
+        return len(self.journal.read().finished)
 
     def until_calls(self, count: int, pid: int | None = None, timeout_s: float = 60.0) -> None:
         end = time.monotonic() + timeout_s
@@ -125,22 +111,28 @@ class Fleet:
         calls = self.calls()
         return len(calls) - len({call.key for call in calls})
 
-    def unexcused(self) -> list[tuple[Call, Call]]:
-        """Repeats of a call whose result was not on its way to Kafka when its process died.
-
-        It was when the call had not ended, or when no commit that began after its end went through.
-        """
-        last_commit: dict[int, float] = {}
-        for what, began, pid, _ in self._notes():
-            if what == "commit":
-                last_commit[pid] = float(began)
+    def repeats(self) -> list[tuple[str, Call, Call]]:
+        """Each call made again: why, the call, and the next one of its message."""
         by_key: dict[str, list[Call]] = defaultdict(list)
         for call in self.calls():
             by_key[call.key].append(call)
-        guilty = []
-        for calls in by_key.values():
-            for first, again in itertools.pairwise(calls):
-                waiting = first.end is None or last_commit.get(first.pid, 0) < first.end + 0.2
-                if first.pid not in self.killed_at or not waiting:
-                    guilty.append((first, again))
-        return guilty
+        return [
+            (self._cause(first), first, again)
+            for calls in by_key.values()
+            for first, again in itertools.pairwise(calls)
+        ]
+
+    def unexcused(self) -> list[tuple[str, Call, Call]]:
+        """Repeats of a call that was not under way in a process that was killed."""
+        return [each for each in self.repeats() if each[0] != KILLED]
+
+    def _cause(self, call: Call) -> str:
+        if call.committed:
+            return "committed"
+        if call.taken is not None:
+            return call.taken
+        if call.pid not in self.killed_at:
+            return "dropped"
+        # The commit that began as the call ended may have been filled just before; the next one
+        # takes every result that is there.
+        return "passed over" if call.passed_over > 1 else KILLED

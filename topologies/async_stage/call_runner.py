@@ -117,6 +117,7 @@ class CallRunner:
         gone = set(partitions)
         for entry in [*self._running, *self._exhausting]:
             if entry.partition in gone:
+                self._metrics.cancelled += 1
                 self._drop(entry)
         self.withdraw(gone)
 

@@ -46,6 +46,7 @@ TABLE: Final = (
     Metric("breaker_state", "0 1 2", "closed, half-open, open"),
     Metric("breaker_openings", "openings", "times the breaker opened"),
     Metric("late_results_dropped", "results", "results of a partition that had gone to another instance"),
+    Metric("cancelled", "calls", "calls cut short because their partition left; its new owner repeats them"),
     Metric("adopted", "calls", "calls kept over a loss of contact with Kafka, not repeated"),
     Metric("skipped_done", "messages", "messages not called again: finished before the restart"),
     Metric("redelivered", "messages", "messages delivered twice in one assignment and ignored"),
@@ -78,6 +79,7 @@ class StageMetrics:
     breaker_state: int = 0
     breaker_openings: int = 0
     late_results_dropped: int = 0
+    cancelled: int = 0
     adopted: int = 0
     skipped_done: int = 0
     redelivered: int = 0

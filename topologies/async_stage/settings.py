@@ -40,8 +40,9 @@ class StageSettings:
 
     grace_s: float = 8.0
     """After SIGTERM: how long running calls may take to finish."""
-    revoke_wait_s: float = 2.0
-    """When a partition moves away: how long its running calls may take to finish."""
+    revoke_wait_s: float = 3.0
+    """When a partition moves away: how long its running calls may take to finish. What takes longer
+    is cancelled and called again by the new owner, so this is to be longer than nearly every call."""
     patience_s: float = 120.0
     """How long Kafka may fail to answer before the stage gives up and exits."""
 

@@ -3,11 +3,13 @@
 import asyncio
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from confluent_kafka import Producer
 
+from ops.chaos.stage_fleet import Fleet
 from tests.integration.async_stage.harness import Lane, exactly_once, running, start
 from tests.integration.async_stage.test_faults import WatchedStage
 from tests.support.wait import until
@@ -103,6 +105,23 @@ def test_a_late_result_of_a_lost_partition_is_dropped(lane: Lane) -> None:
             until(lambda: first.metrics.late_results_dropped > 0)
             assert theirs > 0
     exactly_once(sent, reader.to_the_end())
+
+
+def test_an_instance_that_comes_late_takes_partitions_and_no_call(
+    lane: Lane, fleet: Callable[..., Fleet]
+) -> None:
+    """As after a kill, when the next process was killed too before it had joined: the partitions
+    have moved to the living one by then, and move back while their calls of 1-2 s run."""
+    sent = lane.send(range(70))
+    it = fleet(seconds=(1.0, 2.0))
+    it.start(0)
+    it.until_calls(10)
+    it.start(1)
+    reader = lane.reader()
+    reader.until(70)
+    exactly_once(sent, reader.to_the_end())
+    assert it.journal.read().moved("revoked") == 2
+    assert it.repeats() == []
 
 
 def test_running_calls_of_a_leaving_partition_may_finish_and_are_not_paid_twice(

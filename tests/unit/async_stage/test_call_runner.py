@@ -317,6 +317,7 @@ def test_calls_of_a_lost_partition_are_cancelled_and_their_slots_are_free() -> N
         assert result.entry.message.offset == 7
         assert bench.times == [pytest.approx(51)]
         assert lost.running == kept.running == bench.runner.queued == 0
+        assert bench.metrics.cancelled == 2
 
     simulate(main())
     assert sorted(cancelled) == [0, 1]
