@@ -14,7 +14,9 @@ What it guarantees. The test behind each line is in `tests/GUARANTEES.md`.
 1.  Every message has its outputs exactly once for a read_committed reader, whatever process is
     killed or frozen at whatever moment: outputs, dead letters and progress are one transaction. An
     empty list is a result too.
-2.  A call is repeated only if it was under way, or its result was, when its process died. A call is
+2.  A call is repeated only if it was under way, or its result was, when its process died. When a
+    partition moves from a living process, calls that outlast `revoke_wait_s` are cut short and
+    repeated too (`cancelled`), and all of them when the process was cut off from Kafka. A call is
     not an output: one that moves money needs an idempotency key of its own.
 3.  Results are written as they finish; nothing waits for an older message. A commit says which
     messages above the lowest unfinished one are finished (bitset, at most 2,740 of the broker's
@@ -34,8 +36,9 @@ What it guarantees. The test behind each line is in `tests/GUARANTEES.md`.
 10. Kafka away, for longer than a transaction may take even: no result is lost, no call repeated.
     Away longer than `patience_s`: the process exits with 3.
 11. Two processes with one name: the older exits with 4.
-12. SIGTERM: no new calls, the running ones may finish within `grace_s`, what is done is committed,
-    exit 0.
+12. SIGTERM: no new calls, the running ones may finish within `grace_s`, what is done is committed
+    (after a rebalance that is under way, if need be), exit 0. Results that Kafka would not take
+    until then: exit 3, and their calls are repeated by the next process.
 13. With `key_order` messages of one key run one at a time, in order, through retries too.
 
 Limits. Outputs for a topic that does not exist stop the stage (exit 3 after `patience_s`). A log cut

@@ -2,9 +2,7 @@
 
 import asyncio
 import logging
-import queue
 import threading
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -17,8 +15,9 @@ from topologies.async_stage.committer import Committer
 from topologies.async_stage.dead_letters import DeadLetterOffice
 from topologies.async_stage.endings import Endings
 from topologies.async_stage.errors import StageFailed
+from topologies.async_stage.inbox import Inbox
 from topologies.async_stage.intake import Intake
-from topologies.async_stage.kafka_thread import Inbox, KafkaThread
+from topologies.async_stage.kafka_thread import KafkaThread
 from topologies.async_stage.retry_policy import RetryPolicy
 from topologies.async_stage.transactor import Transactor
 
@@ -39,14 +38,12 @@ class RunningStage:
         self._stage = stage
         self._loop = loop
         self._on_failure = on_failure
-        self._overdue_at = float("inf")
         self._runner, self._kafka = self._assemble()
         self._thread = threading.Thread(target=self._run, name=stage.name, daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         """Finish what runs within the grace, commit, end."""
-        self._overdue_at = min(self._overdue_at, time.monotonic() + self._stage.settings.grace_s)
         self._kafka.stop()
 
     def log(self) -> None:
@@ -57,7 +54,7 @@ class RunningStage:
         LOG.info("metrics", extra={"stage": self._stage.name, **metrics.snapshot()})
 
     def _overdue(self) -> bool:
-        return time.monotonic() > self._overdue_at
+        return self._kafka.overdue
 
     def _call(self, function: Callable[..., object], *arguments: object) -> None:
         if not self._loop.is_closed():
@@ -78,7 +75,7 @@ class RunningStage:
 
     def _assemble(self) -> tuple[CallRunner, KafkaThread]:
         stage, settings = self._stage, self._stage.settings
-        inbox: Inbox = queue.SimpleQueue()
+        inbox = Inbox()
         office = DeadLetterOffice(
             stage.dead_letter, settings.dead_letter_topic, settings.max_output_bytes
         )

@@ -53,6 +53,12 @@ class Assignments:
         """Whether some partition's committed offset is still to be looked up."""
         return bool(self._unresolved)
 
+    @property
+    def stranded(self) -> int:
+        """Results put aside until their partition comes back."""
+        earlier = [partition for _, partition in self._suspended.values()]
+        return sum(len(each.stranded) for each in [*earlier, *self.owned.values()])
+
     def assigned(self, partitions: list[TopicPartition], now: float) -> None:
         """These are ours from now on."""
         if partitions and not self._unresolved:

@@ -77,8 +77,16 @@ class Committer:
 
     # What waits.
 
+    @property
+    def unwritten(self) -> int:
+        """Results that are not committed, as far as we know."""
+        return len(self._batcher) + len(self._in_doubt)
+
     def add(self, result: Result) -> None:
-        """A result of a partition that is ours."""
+        """A result; what is done with it depends on whether its partition is still ours."""
+        if _is_late(result):
+            self._late(result)
+            return
         for output in result.outputs:
             if output.size > self._max_output_bytes:
                 self._replace(result, f"an output of {output.size} bytes for {output.topic}")

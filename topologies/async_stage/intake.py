@@ -43,6 +43,7 @@ class Intake:
         self._deliver = deliver
         self._order = order
         self._handed = 0
+        self._closed = False
         self._turn = 0
 
     @property
@@ -81,7 +82,7 @@ class Intake:
             return
         message = _message(record)
         partition = self._assignments.owned.get((message.topic, message.partition))
-        if partition is not None:
+        if partition is not None and not self._closed:
             partition.buffer.append(message)
 
     def hand_over(self, consumer: Consumer) -> None:
@@ -105,6 +106,7 @@ class Intake:
 
     def close(self) -> None:
         """Admit nothing more."""
+        self._closed = True
         for partition in self._assignments.owned.values():
             partition.buffer.clear()
 

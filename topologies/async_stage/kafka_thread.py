@@ -6,9 +6,7 @@ under way. Only when Kafka takes long to answer is the consumer polled inside on
 learns about its group; no commit begins there.
 """
 
-import contextlib
 import logging
-import queue
 import threading
 import time
 from collections.abc import Callable
@@ -19,7 +17,8 @@ from confluent_kafka import Consumer, TopicPartition
 from topologies.async_stage.assignments import Assignments
 from topologies.async_stage.call_runner import CallRunner
 from topologies.async_stage.committer import Committer
-from topologies.async_stage.entry import Result
+from topologies.async_stage.errors import BrokerUnavailable
+from topologies.async_stage.inbox import Inbox
 from topologies.async_stage.intake import Intake
 
 LOG = logging.getLogger("refund_bench.async_stage")
@@ -29,8 +28,6 @@ _BUSY_WAIT_S: Final = 0.01
 _FULL_WAIT_S: Final = 0.05
 _HEARTBEATS_S: Final = 1.5  # one heartbeat a second, and its answer
 _OBSERVE_EVERY_S: Final = 1.0
-
-Inbox = queue.SimpleQueue[Result | None]
 
 
 class KafkaThread:
@@ -62,16 +59,28 @@ class KafkaThread:
         self._closing = False
         self._consumer: Consumer | None = None
         self._stop = threading.Event()
+        self._end_at = float("inf")
         self._observed_at = 0.0
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the grace after `stop` is over."""
+        return time.monotonic() > self._end_at
 
     def stop(self) -> None:
         """Admit nothing more, finish what runs within the grace, commit, end."""
+        self._end_at = min(self._end_at, time.monotonic() + self._grace_s)
         self._stop.set()
         self._inbox.put(None)
 
     def run(self) -> None:
         """Until stopped; raises StageFailed when it cannot go on."""
-        self._committer.open(self._keep_polling)
+        try:
+            self._committer.open(self._keep_polling)
+        except BrokerUnavailable:
+            if self._stop.is_set():
+                return  # nothing was begun, so nothing is left undone
+            raise
         self._consumer = consumer = self._consumer_factory()
         try:
             consumer.subscribe(
@@ -105,7 +114,7 @@ class KafkaThread:
     def _wait(self, consumer: Consumer) -> None:
         """Sleep until there is something to do: a result, a message, a commit that is due."""
         due = self._committer.wait_s(time.monotonic())
-        if due is None and self._inbox.empty() and self._at_rest():
+        if due is None and self._inbox.empty and self._at_rest():
             self._intake.arrived(consumer.poll(_IDLE_POLL_S))
             return
         wait = _BUSY_WAIT_S if self._intake.room > 0 else _FULL_WAIT_S
@@ -121,19 +130,8 @@ class KafkaThread:
 
     def _collect(self, wait_s: float = 0.0) -> None:
         """Take the results that are there, after waiting for the first."""
-        with contextlib.suppress(queue.Empty):
-            if wait_s > 0:
-                self._insert(self._inbox.get(timeout=wait_s))
-            while True:
-                self._insert(self._inbox.get_nowait())
-
-    def _insert(self, result: Result | None) -> None:
-        if result is None:
-            return
-        if result.entry.partition.live:
+        for result in self._inbox.take(wait_s):
             self._committer.add(result)
-        else:
-            self._assignments.late(result)
 
     def _serve_without_reading(self, consumer: Consumer) -> None:
         """Results and commits go on while no record may be read."""
@@ -163,18 +161,19 @@ class KafkaThread:
 
     def _on_revoke(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
         """Stop admitting, a brief wait, commit what is done, cancel the rest."""
-        LOG.info("revoked", extra=_naming(partitions))
         leaving = self._assignments.named(partitions)
         if leaving and not self._closing:
             self._intake.withdraw(leaving)
             self._committer.identify(consumer, continues=True)
             until = time.monotonic() + self._revoke_wait_s
-            while time.monotonic() < until and not self._stop.is_set():
+            while time.monotonic() < min(until, self._end_at):
                 if not any(each.running or not each.withdrawn.is_set() for each in leaving):
                     break
                 self._serve_without_reading(consumer)
             self._collect()
             self._committer.commit_all()
+        running = sum(each.running for each in leaving)
+        LOG.info("revoked", extra={**_naming(partitions), "calls_cancelled": running})
         self._let_go(consumer, partitions)
 
     def _on_lost(self, consumer: Consumer, partitions: list[TopicPartition]) -> None:
@@ -191,14 +190,25 @@ class KafkaThread:
         consumer.incremental_unassign([each.at() for each in gone])
 
     def _finish(self, consumer: Consumer) -> None:
-        """After stop: what runs may finish within the grace; what is done is committed."""
+        """After stop: what runs may finish within the grace; what is done is committed.
+
+        The consumer is polled all the while: a rebalance must not wait for us, and a commit in the
+        middle of one is refused until we have heard of its end.
+        """
         self._call(self._runner.stop)
         self._intake.close()
-        until = time.monotonic() + self._grace_s
-        while time.monotonic() < until and self._runner.unsettled:
-            self._serve_without_reading(consumer)
+        working = True
+        while working and not self.overdue:
+            settled = not self._runner.unsettled
+            self._collect(_BUSY_WAIT_S)
+            self._keep_polling()
+            self._committer.commit_if_due(consumer, lambda: None)
+            working = not settled or self._committer.unwritten > 0
         self._collect()
         self._committer.commit_all()
+        unwritten = self._committer.unwritten + self._assignments.stranded
+        if unwritten:
+            raise BrokerUnavailable(f"{unwritten} results are done and cannot be committed")
 
 
 def _naming(partitions: list[TopicPartition]) -> dict[str, object]:

@@ -7,9 +7,11 @@ import pytest
 
 from ops.chaos.stage_fleet import Fleet
 from ops.local.kafka import LocalKafka
-from tests.integration.async_stage.harness import Lane, exactly_once
+from tests.integration.async_stage.harness import Lane, exactly_once, running, start
+from tests.integration.async_stage.test_faults import Echo
 from tests.support.kafka import Topics
 from tests.support.wait import until
+from topologies.async_stage import AsyncStage
 
 pytestmark = pytest.mark.kafka
 
@@ -63,6 +65,34 @@ def test_a_coordinator_away_for_longer_than_a_transaction_may_take(
         own_broker.start()
 
     under_load(lane, it, outage, messages=400)
+
+
+@pytest.mark.long
+def test_sigterm_while_kafka_is_away_says_by_its_exit_code_whether_work_waits(
+    lane: Lane, own_broker: LocalKafka
+) -> None:
+    """What is done and cannot be committed: 3, and done again at the next start. Nothing: 0."""
+    sent = lane.send(range(40))
+    held = Echo(lane, held=set(range(20)))
+    busy = AsyncStage("busy", lane.input, held, lane.settings(grace_s=1.0))
+    idle = AsyncStage("idle", lane.dead, held, lane.settings(grace_s=1.0))
+    reader = lane.reader()
+    working, resting = start(busy), start(idle)
+    reader.until(20)
+    until(lambda: idle.metrics.partitions == lane.partitions)
+    until(lambda: busy.metrics.in_flight == 20)
+    own_broker.stop()
+    held.let_go = True
+    until(lambda: busy.metrics.in_flight == 0)
+    working.stop()
+    resting.stop()
+    assert (working.exit_codes, resting.exit_codes) == ([3], [0])
+    own_broker.start()
+    again = Echo(lane)
+    with running(AsyncStage("busy", lane.input, again, lane.settings())):
+        reader.until(40)
+    exactly_once(sent, reader.to_the_end())
+    exactly_once(sent[:20], again.calls)
 
 
 def away(seconds: float) -> None:

@@ -338,6 +338,40 @@ def test_losing_the_producer_twice_in_a_short_time_ends_the_stage_as_fenced(lane
     assert run.exit_codes == [4]
 
 
+def test_a_stop_in_the_middle_of_a_rebalance_commits_after_it(lane: Lane) -> None:
+    """The last commit is refused for a while: it is made again within the grace."""
+    sent = lane.send(range(40))
+    stopping = threading.Event()
+
+    class Refused(Producer):  # type: ignore[misc]
+        refused = 0
+
+        def send_offsets_to_transaction(self, *arguments: Any) -> Any:
+            if stopping.is_set() and self.refused < 3:
+                self.refused += 1
+                raise KafkaException(KafkaError(KafkaError.REBALANCE_IN_PROGRESS, "not now"))
+            return super().send_offsets_to_transaction(*arguments)
+
+    echo = Echo(lane, held=set(range(40)))
+    stage = WatchedStage("stopped", lane.input, echo, lane.settings())
+    stage.producer_class = Refused
+    run = start(stage)
+    until(lambda: len(echo.calls) == 40)
+    stopping.set()
+    echo.let_go = True
+    run.stop()
+    assert run.exit_codes == [0]
+    assert stage.metrics.aborts == {"REBALANCE_IN_PROGRESS": 3}
+    exactly_once(sent, lane.reader().to_the_end())
+
+
+def test_a_stop_before_kafka_ever_answered_leaves_nothing_undone(lane: Lane) -> None:
+    settings = lane.settings(bootstrap="127.0.0.1:9", grace_s=0.1)
+    run = start(AsyncStage("nobody", lane.input, Echo(lane), settings))
+    run.stop()
+    assert run.exit_codes == [0]
+
+
 def test_a_broker_that_never_answers_ends_the_stage(lane: Lane) -> None:
     settings = lane.settings(bootstrap="127.0.0.1:9", patience_s=0.5)
     run = start(AsyncStage("nobody", lane.input, Echo(lane), settings))
@@ -346,6 +380,33 @@ def test_a_broker_that_never_answers_ends_the_stage(lane: Lane) -> None:
 
 
 # What a provider may do
+
+
+def test_half_the_calls_refused_do_not_halve_the_throughput_of_scarce_slots(lane: Lane) -> None:
+    """Four slots and calls of 0.1 s; every second call is a 429 with a Retry-After of 0.4 s.
+
+    A slot held through it would make five times as long of the whole.
+    """
+    sent = lane.send(range(120))
+    calls, ended = 0, list[float]()
+
+    async def handler(message: Message) -> list[Output]:
+        nonlocal calls
+        calls += 1
+        if calls % 2 == 0:
+            raise RetryLater("429", after_s=0.4)
+        await asyncio.sleep(0.1)
+        ended.append(time.monotonic())
+        return [Output(lane.output, message.key or b"", b"")]
+
+    stage = AsyncStage("scarce", lane.input, handler, lane.settings(slots=4))
+    reader = lane.reader()
+    with running(stage):
+        reader.until(120)
+    exactly_once(sent, reader.to_the_end())
+    assert stage.metrics.retries["429"] >= 100
+    # The last ones wait for their Retry-After with nothing left to do meanwhile.
+    assert ended[99] - ended[0] < 2 * 100 / 4 * 0.1
 
 
 def test_a_provider_that_is_down_pauses_the_stage_and_loses_nothing(lane: Lane) -> None:
