@@ -51,7 +51,7 @@ def outcome(case: dict[str, Any], dispute_id: str, trail: Trail) -> dict[str, An
         "needs_person": entry.needs_person if entry else None,
         "left_out": len(docket.left_out) if docket else None,
         "grievances": grievances,
-        "letter": trail.letters[0].body if trail.letters else None,
+        "letter": trail.outcome_letter.body if trail.outcome_letter else None,
         "simulated": entry.simulated if entry else None,
         "timings": {
             stage: at.isoformat() for stage, at in sorted(entry.stages.items(), key=lambda s: s[1])

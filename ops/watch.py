@@ -23,6 +23,7 @@ from schemas.topics import (
     Topic,
 )
 from schemas.verdict import Verdict
+from streams.telling import is_outcome
 from topologies import clients
 
 
@@ -40,7 +41,16 @@ class Trail:
     @property
     def ended(self) -> bool:
         """True when the pipeline has done its part and the customer has been written to."""
-        return self.entry is not None and self.entry.status in FINAL and self.entry.letters > 0
+        return (
+            self.entry is not None
+            and self.entry.status in FINAL
+            and self.outcome_letter is not None
+        )
+
+    @property
+    def outcome_letter(self) -> Letter | None:
+        """The letter that ends the automatic part; a pack may have acknowledged the complaint before."""
+        return next((one for one in self.letters if is_outcome(one.letter_id)), None)
 
 
 class Watcher:

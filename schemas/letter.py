@@ -25,6 +25,9 @@ class LetterRequest(DisputeEvent):
 
     letter_id: Id
     kind: LetterKind
+    template: Id | None = None
+    """The pack's template where it is not the kind's own: `acknowledgement`. A new kind would be one that
+    readers of this schema version do not know."""
     paid_minor: Minor
     currency: CurrencyCode
     lines: tuple[ToldLine, ...] = ()
@@ -39,6 +42,8 @@ class Letter(DisputeEvent):
 
     letter_id: Id
     kind: LetterKind
+    template: Id | None = None
+    """As the request has it."""
     body: str
     language: str = "en"
     written_by: Literal["model", "template"]

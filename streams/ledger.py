@@ -21,6 +21,7 @@ from schemas.verdict import Verdict
 from streams.emit import emit
 from streams.ledger_account import Account, LedgerState, derived
 from streams.ledger_chain import GENESIS, Place, Step, chain, link
+from streams.telling import ACKNOWLEDGEMENT
 
 STAGE = "ledger"
 
@@ -72,6 +73,8 @@ def _stages(known: dict[str, UtcDatetime], event: DisputeEvent | Review) -> dict
     name = STAGE_NAMES.get(type(event))
     if name is None:
         return known
+    if isinstance(event, Letter) and event.template == ACKNOWLEDGEMENT:
+        name = "acknowledged"
     if isinstance(event, Verdict):
         if event.revision > 1:
             return known

@@ -82,6 +82,7 @@ def _values(request: LetterRequest, words: LetterWords) -> dict[str, str]:
     waits = bool(pending) or request.kind == "handed_over"
     return {
         "order_id": request.order_id,
+        "by": request.promises.get("by", ""),
         "total": show(request.paid_minor, request.currency) if request.paid_minor else "",
         "breakdown": _breakdown(paid, request, words),
         "paid_for": _listed([words.topic(line.category) for line in paid or resolved])
@@ -100,10 +101,11 @@ def render(request: LetterRequest, pack: LoadedPack) -> str:
     Raises:
         TemplateMissing: the pack has none of that kind.
     """
-    template = pack.templates.get(request.kind)
+    name = request.template or request.kind
+    template = pack.templates.get(name)
     if template is None:
         raise TemplateMissing(
-            f"pack {pack.pack.policy} v{pack.pack.version} has no templates/{request.kind}.md; add it"
+            f"pack {pack.pack.policy} v{pack.pack.version} has no templates/{name}.md; add it"
         )
     values = _values(request, letter_words(pack))
     kept: list[tuple[bool, str]] = []

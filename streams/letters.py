@@ -26,7 +26,7 @@ async def write(request: LetterRequest, pack: LoadedPack, model: Model, now: Clo
         Overloaded, ProviderDown, Misconfigured: from the model; the async stage decides what then.
     """
     template = render(request, pack)
-    if request.kind not in WORDED_BY_MODEL:
+    if request.template or request.kind not in WORDED_BY_MODEL:
         return _letter(request, template, now)
     words = letter_words(pack)
     categories = [category.name for category in pack.pack.categories]
@@ -105,6 +105,7 @@ def _letter(
         simulated=request.simulated if simulated is None else simulated,
         letter_id=request.letter_id,
         kind=request.kind,
+        template=request.template,
         body=body,
         written_by="template",
         rejected_drafts=rejected,

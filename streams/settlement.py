@@ -31,7 +31,7 @@ from streams.payout import KEY_CONFLICT
 from streams.policies.loader import LoadedPack, PackRegistry
 from streams.proposing import propose
 from streams.reviewing import review_outcome
-from streams.telling import is_told, letter_id, outcome_letter, review_letter
+from streams.telling import acknowledgement, is_told, letter_id, outcome_letter, review_letter
 
 STAGE = "settlement"
 UNDECIDED_AGAIN = timedelta(days=30)
@@ -72,6 +72,9 @@ class Settlement:
                 payload={"dispute_id": docket.dispute_id},
             )
             emits.append(start(window))
+        received = acknowledgement(docket, pack, now)
+        if received is not None:
+            emits.append(emit(LETTER_REQUESTS, received))
         return self._advance(book, docket.dispute_id, dispute, now, emits)
 
     def on_verdict(self, book: OrderBook, verdict: Verdict, now: datetime) -> Step:

@@ -11,6 +11,7 @@ from schemas.pack import PolicyPack
 from schemas.payment import Payment
 from schemas.settlement import Decision
 from streams.beyond_lines import CATEGORY
+from streams.policies.loader import LoadedPack
 
 UNTOLD = ("review_refused:", "review_awaits_second_person", "review_attached")
 """Ends of a review that are between officers: nothing has been decided for the customer."""
@@ -18,13 +19,49 @@ TURNED_DOWN = ("review_rejected", "review_amount")
 """Reviews in which a person gives nothing for a line that the bench may have upheld."""
 
 
+ACKNOWLEDGEMENT = "acknowledgement"
+"""The template, and the last part of the letter's id."""
+
+
+BY = "{by}"
+"""Where a promise of a pack names the moment by which the dispute is to be resolved."""
+
+
 def letter_id(decision_id: str) -> str:
     return f"{decision_id}:letter"
+
+
+def is_outcome(letter: str) -> bool:
+    """Whether the letter of this id is the one that ends the automatic part."""
+    return letter.endswith(":auto:letter")
 
 
 def is_told(decision: Decision) -> bool:
     """Whether the customer hears of the decision."""
     return not decision.decision_rule.startswith(UNTOLD)
+
+
+def acknowledgement(docket: Docket, pack: LoadedPack, now: datetime) -> LetterRequest | None:
+    """The letter that says the complaint came and by when it is answered; None where the pack has no clock
+    or no template for it."""
+    if docket.acknowledge_by is None or ACKNOWLEDGEMENT not in pack.templates:
+        return None
+    return LetterRequest(
+        at=now,
+        dispute_id=docket.dispute_id,
+        order_id=docket.order_id,
+        customer_id=docket.customer_id,
+        settles_under=docket.settles_under,
+        pack=docket.pack,
+        simulated=docket.simulated,
+        letter_id=letter_id(f"{docket.dispute_id}:{ACKNOWLEDGEMENT}"),
+        kind="handed_over",
+        template=ACKNOWLEDGEMENT,
+        paid_minor=0,
+        currency=pack.pack.currency,
+        complaint_text="",
+        promises=_promises(docket, pack.pack),
+    )
 
 
 def outcome_letter(
@@ -75,6 +112,17 @@ def _told(docket: Docket, decision: Decision, payment: Payment) -> tuple[ToldLin
     return tuple(lines)
 
 
+def _promises(docket: Docket, pack: PolicyPack) -> dict[str, str]:
+    """The pack's promises, with the moment by which the dispute is to be resolved where one speaks of it;
+    one that does is not made where there is no such moment."""
+    by = docket.resolve_by
+    when = f"{by.day} {by:%B %Y, %H:%M} UTC" if by else ""
+    made = {
+        name: said.replace(BY, when) for name, said in pack.promises.items() if by or BY not in said
+    }
+    return {**made, "by": when} if by else made
+
+
 def _named(category: str) -> str:
     """What the line is about, where the customer's own words are gone or there were none."""
     return "the order as a whole" if category == CATEGORY else category
@@ -103,5 +151,5 @@ def _request(
         currency=decision.currency,
         lines=lines,
         complaint_text="" if docket.text == DELETED else docket.text,
-        promises=pack.promises,
+        promises=_promises(docket, pack),
     )

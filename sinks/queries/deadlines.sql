@@ -20,7 +20,9 @@ promised AS
         dispute_id,
         if(status IN ('paid', 'closed_no_payment'), greatest(settled_at, paid.last_at), NULL) AS resolved_at,
         arrayJoin([
-            ('acknowledge', acknowledge_by, if(mapContains(stages, 'told'), toNullable(stages['told']), NULL)),
+            ('acknowledge', acknowledge_by, multiIf(
+                mapContains(stages, 'acknowledged'), toNullable(stages['acknowledged']),
+                mapContains(stages, 'told'), toNullable(stages['told']), NULL)),
             ('resolve', resolve_by, resolved_at)
         ]) AS promise
     FROM v_disputes_current

@@ -28,6 +28,12 @@ PENDING = ToldLine(
 )
 
 
+def promised(pack: LoadedPack) -> dict[str, str]:
+    """As a dispute with a date to be resolved by is told."""
+    by = "21 September 2026, 17:00 UTC"
+    return {**{k: said.replace("{by}", by) for k, said in pack.pack.promises.items()}, "by": by}
+
+
 def request(
     kind: LetterKind = "outcome",
     paid: int = 68900,
@@ -39,7 +45,7 @@ def request(
         **{
             "at": NOW, "dispute_id": "d-1", "order_id": "order-4711", "customer_id": "c-5", "settles_under": "order-4711",
             "pack": pack.ref, "letter_id": "l-1", "kind": kind, "paid_minor": paid, "currency": pack.pack.currency,
-            "lines": lines, "complaint_text": "Late, and two missing!", "promises": pack.pack.promises, **changes,
+            "lines": lines, "complaint_text": "Late, and two missing!", "promises": promised(pack), **changes,
         }
     )  # fmt: skip
 
@@ -159,6 +165,14 @@ def test_kinds_that_always_say_the_same_need_no_call(kind: LetterKind) -> None:
         Scripted(), request(kind, paid=0, lines=(PENDING,) if kind == "handed_over" else ())
     )
     assert (letter.written_by, letter.usage.calls) == ("template", 0)
+
+
+def test_an_acknowledgement_is_a_template_that_passes_the_checks() -> None:
+    asked = request("handed_over", 0, (), BANK, template="acknowledgement")
+    letter = run(Scripted(), asked, BANK)
+    assert (letter.written_by, letter.template, letter.usage.calls) == ("template", "acknowledgement", 0)  # fmt: skip
+    assert "by 21 September 2026, 17:00 UTC" in letter.body
+    assert found(letter.body, asked, BANK) == ()
 
 
 def test_an_overloaded_model_is_the_async_stages_matter_and_then_the_template_goes() -> None:

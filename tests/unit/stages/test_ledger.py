@@ -333,6 +333,12 @@ def test_a_letter_is_told_when_written_and_delivered_when_the_other_side_took_it
     assert (stages["told"], stages["delivered"]) == (LETTER.at, RECEIPT.at)
 
 
+def test_an_acknowledgement_is_no_answer() -> None:
+    received = a_letter(letter_id="a", kind="handed_over", template="acknowledgement")
+    stages = run(OPENED, at(received, 2), LETTER).entry.stages
+    assert (stages["acknowledged"], stages["told"]) == (after(seconds=2), LETTER.at)
+
+
 def an_operation(number: int, subject: str = "payouts") -> Operation:
     return Operation(
         at=after(seconds=number), operation_id=f"op-{number}", subject=subject,

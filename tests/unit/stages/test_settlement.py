@@ -124,6 +124,13 @@ def test_verdicts_whose_docket_never_comes_are_forgotten_in_time() -> None:
     assert SETTLEMENT.on_deadline(order.book, rung(retire), retire.due_at) == (None, [])
 
 
+def test_a_complaint_is_acknowledged_once_before_anything_is_judged() -> None:
+    order = Order()
+    docket = a_docket(a_claim(1, category="other"), evidence=None, pack=BANK.ref, acknowledge_by=NOW, resolve_by=NOW)  # fmt: skip
+    order.take(docket, docket)
+    assert [letter.letter_id for letter in order.letters] == [f"{DISPUTE}:acknowledgement:letter"]
+
+
 def test_a_docket_with_nothing_to_ask_is_settled_at_once() -> None:
     order = Order()
     order.take(a_docket(evidence=a_record()))

@@ -5,8 +5,9 @@ import pytest
 from schemas.letter import LetterRequest
 from schemas.payment import Payment
 from schemas.settlement import Decision, PriceLine
-from streams.telling import is_told, outcome_letter, review_letter
+from streams.telling import acknowledgement, is_outcome, is_told, outcome_letter, review_letter
 from tests.unit.stages.events import (
+    BANK,
     FOOD,
     NOW,
     a_claim,
@@ -15,6 +16,7 @@ from tests.unit.stages.events import (
     a_pending_line,
     a_proposal,
     a_review_decision,
+    after,
     as_decided,
     as_paid,
     as_refused,
@@ -43,6 +45,26 @@ def test_what_was_paid_and_what_waits_and_not_what_was_rejected() -> None:
         ("the raita leaked", "with_a_person", 0),
     ]
     assert "courier" not in letter.model_dump_json(exclude={"complaint_text"})
+
+
+def test_a_complaint_with_a_clock_for_it_is_acknowledged_with_the_date_of_the_answer() -> None:
+    clocks = {"acknowledge_by": after(days=3), "resolve_by": after(hours=24)}
+    letter = acknowledgement(a_docket(pack=BANK.ref, **clocks), BANK, NOW)
+    assert letter is not None
+    assert (letter.template, letter.lines, letter.complaint_text) == ("acknowledgement", (), "")
+    assert letter.promises["by"] == "19 September 2026, 17:00 UTC"
+    assert letter.promises["review"].endswith("by 19 September 2026, 17:00 UTC.")
+    assert not is_outcome(letter.letter_id)
+    assert acknowledgement(a_docket(pack=BANK.ref), BANK, NOW) is None, "no clock"
+    assert acknowledgement(a_docket(**clocks), FOOD, NOW) is None, "no template"
+
+
+def test_a_promise_of_a_date_is_not_made_where_there_is_none() -> None:
+    decision = as_decided(a_proposal(a_pending_line(1)))
+    letter = outcome_letter(DOCKET, decision, as_paid(decision), BANK.pack, NOW)
+    assert "review" not in letter.promises
+    assert not any("{" in said for said in letter.promises.values())
+    assert is_outcome(letter.letter_id)
 
 
 def test_the_amount_told_is_the_amount_the_gateway_confirmed() -> None:

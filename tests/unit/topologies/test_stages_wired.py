@@ -118,7 +118,8 @@ def test_a_deadline_of_another_stage_is_not_theirs(start: Start, name: str) -> N
 
 def test_a_verdict_before_its_docket_waits_in_state(start: Start) -> None:
     settlement = start("settlement")
-    assert settlement.send_event("verdicts", ORDER, a_verdict(1)) == []
+    [retire] = settlement.send_event("verdicts", ORDER, a_verdict(1))
+    assert (retire.topic, retire.key) == ("timers", f"settlement:retire:{ORDER}".encode())
     assert settlement.state(ORDER) is not None
 
 
