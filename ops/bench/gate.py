@@ -78,7 +78,7 @@ async def gate(calls: int, admits_per_s: float, seed: int, told: float = 1.0) ->
         spend_per_dispute_usd=Decimal(10),
     ).of_process(1.0)
     gated = Gate(limits, SpendBook(None, limits.spend), lambda: datetime.now(UTC), TIMEOUT_S)
-    lost = await _stage(calls, seed, GatedTransport(provider, gated, FACTS))
+    lost = await stage_calls(calls, seed, GatedTransport(provider, gated, FACTS))
     snapshot = gated.snapshot()
     return {
         **_figures(provider, calls, lost),
@@ -92,7 +92,7 @@ async def gate(calls: int, admits_per_s: float, seed: int, told: float = 1.0) ->
 async def stage_alone(calls: int, admits_per_s: float, seed: int) -> dict[str, Any]:
     """The async stage's own retries, nothing before the provider."""
     provider = BurstProvider(admits_per_s, seed)
-    return _figures(provider, calls, await _stage(calls, seed, provider))
+    return _figures(provider, calls, await stage_calls(calls, seed, provider))
 
 
 async def sdk_retries(calls: int, admits_per_s: float, seed: int) -> dict[str, Any]:
@@ -114,7 +114,7 @@ async def sdk_retries(calls: int, admits_per_s: float, seed: int) -> dict[str, A
     return _figures(provider, calls, calls - sum(answered))
 
 
-async def _stage(calls: int, seed: int, transport: Transport) -> int:
+async def stage_calls(calls: int, seed: int, transport: Transport) -> int:
     """All calls at once through the async stage; how many found no answer before their deadline."""
     loop = asyncio.get_running_loop()
     done = asyncio.Event()
@@ -181,7 +181,7 @@ def _by_caller(provider: BurstProvider) -> dict[str, list[float]]:
 def _ruling(number: int) -> Rendered:
     return Rendered(
         system="Rule on the claim.",
-        blocks=(Block("# Evidence\n{}", cached=True), Block("# Claim\nIt came late.")),
+        blocks=(Block("# Evidence\n{}", cached=True), Block(f"# Claim\nOrder {number} came late.")),
         schema=RULING_SCHEMA,
         max_tokens=RULING_TOKENS,
         account=f"g-{number}:1",

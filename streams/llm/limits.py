@@ -4,7 +4,7 @@ The limits are the organisation's, one table per provider in the file that REFUN
 names:
 
     [anthropic]
-    requests_per_minute = 4000
+    requests_per_minute = 3000
     tokens_per_minute = 2000000
     concurrency = 200
     spend_per_day_usd = 500
@@ -48,7 +48,8 @@ class OrganisationLimits(Value):
 
     model_config = ConfigDict(extra="forbid")
 
-    requests_per_minute: _Whole = 4_000
+    requests_per_minute: _Whole = 3_000
+    """The design's peak is 2,800."""
     tokens_per_minute: _Whole | None = None
     """Input and output; None leaves it to the provider's own 429s."""
     concurrency: _Whole = 200
