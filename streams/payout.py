@@ -6,6 +6,7 @@ from datetime import datetime
 
 from schemas.payment import Payment, PaymentStatus
 from schemas.settlement import Decision
+from streams.payments.embedded import STAND_IN
 from streams.payments.port import (
     GatewayRefused,
     KeyConflict,
@@ -17,8 +18,6 @@ from streams.payments.port import (
 
 log = logging.getLogger("refund_bench.payout")
 
-STAND_IN = "embedded"
-"""The one kind of gateway that a simulated ruling may reach."""
 KEY_CONFLICT = "key_conflict"
 """The refusal of a key under which the gateway holds another refund: nothing new moves, but money did."""
 PAYOUT_ERROR = "payout_error"

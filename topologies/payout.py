@@ -3,14 +3,15 @@
 import asyncio
 import logging
 import math
+import os
 import time
 from collections.abc import Awaitable, Callable
 
 from schemas.settlement import Decision
 from schemas.topics import DECISIONS, PAYMENTS
 from streams.emit import Emit, emit
-from streams.payments.http_gateway import HttpGateway
 from streams.payments.port import GatewayUnavailable, PaymentGateway
+from streams.payments.registry import open_gateway
 from streams.payout import pay
 from streams.sealing import DecisionSeal, NotSealed
 from topologies.async_stage import AsyncStage, Hold, Message, RetryLater, StageSettings
@@ -67,7 +68,11 @@ def handler(
 
 def stage(settings: Settings) -> AsyncStage:
     """The payout app. A payment of unknown outcome is looked up and tried again for as long as it takes:
-    no deadline turns it into anything else."""
+    no deadline turns it into anything else.
+
+    Raises:
+        streams.payments.port.Misconfigured: the gateway is unknown, or lacks a setting.
+    """
     packs = settings.packs()
 
     def ceiling_of(decision: Decision) -> int | None:
@@ -77,7 +82,7 @@ def stage(settings: Settings) -> AsyncStage:
     gate = PayoutGate(ceiling_of, now, time.monotonic)
     watch = PayoutWatch(gate)
     pays = handler(
-        HttpGateway(settings.gateway_url),
+        open_gateway(settings.gateway_kind, settings.gateway_url, os.environ),
         settings.gateway_kind,
         DecisionSeal(settings.installation_key),
         gate,

@@ -23,7 +23,8 @@ class Settings:
     """`offline-rules`, `anthropic`, `openai`: what a seat of provider `default` is. Never chosen for you."""
     gateway_url: str
     gateway_kind: str
-    """`http` for a real one; `embedded` for the stand-in, the only kind that takes simulated rulings."""
+    """`http` or `stripe` for a real one; `embedded` for the stand-in, the only kind that takes simulated
+    rulings."""
     state_dir: Path
     pack_roots: tuple[Path, ...]
     replication: int

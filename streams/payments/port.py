@@ -57,6 +57,10 @@ class Refund(Model):
     """Whose charge it was, where the gateway says so; then it is checked too."""
 
 
+class Misconfigured(Exception):
+    """The gateway lacks a setting; the message names it and the remedy, and quotes no secret."""
+
+
 class GatewayError(Exception):
     """Whatever keeps a refund from being confirmed."""
 

@@ -8,6 +8,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from streams.payments.embedded import EmbeddedGateway
 from streams.payments.http_gateway import HttpGateway
 from streams.payments.port import GatewayRefused, GatewayUnavailable
 from tests.support.gateway import GatewayProcess, a_request, gateway_process
@@ -210,6 +211,17 @@ async def test_a_real_gateway_refuses_what_was_simulated(tmp_path: Path) -> None
                 await http.refund(a_request())
             assert refused.value.code == "simulated_not_allowed"
             await http.refund(a_request(simulated=False))
+
+
+async def test_a_real_gateway_called_embedded_is_sent_no_simulated_ruling(tmp_path: Path) -> None:
+    with gateway_process(tmp_path, "--real") as process:
+        async with EmbeddedGateway(process.url) as mistaken:
+            request = a_request()
+            with pytest.raises(GatewayRefused, match="simulated_not_allowed"):
+                await mistaken.refund(request)
+            process.kill()
+            with pytest.raises(GatewayUnavailable):
+                await mistaken.refund(request)
 
 
 async def test_every_refund_is_listed_page_by_page_with_its_scopes(
