@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from schemas.base import DisputeEvent, Model, UtcDatetime
+from schemas.base import DisputeEvent, Id, Model, UtcDatetime
 from schemas.dispute import Outcome, ScreeningFlag, Tier
 from schemas.grievance import Claim, LeftOut
 
@@ -65,3 +65,5 @@ class Docket(DisputeEvent):
     prompt_hash: str | None = None
     usage: Usage = Usage()
     raw_reply: str | None = None
+    charge: Id | None = None
+    """The evidence's `payment_reference`, in settlement's own copy, which outlives the evidence there."""

@@ -74,6 +74,8 @@ class Record(Open):
     customer_id: Id
     currency: CurrencyCode
     captured_at: UtcDatetime
+    payment_reference: Id | None = None
+    """What the payment gateway calls the payment (Stripe: `ch_…` or `pi_…`); refunds are made on it."""
 
 
 class FoodOrder(Record):

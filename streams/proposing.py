@@ -1,7 +1,12 @@
 """The automatic proposal of a dispute: priced once, when its verdicts are in or its window is over."""
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
+from schemas.base import Id
 from schemas.dispute import Outcome
 from schemas.docket import Docket
 from schemas.ids import auto_key
@@ -11,6 +16,8 @@ from streams.order_book import DisputeBook, OrderBook, holdings
 from streams.policies.loader import LoadedPack
 from streams.pricing.engine import price_dispute
 from streams.pricing.holdings import Holdings
+
+_ID: TypeAdapter[str] = TypeAdapter(Id)
 
 
 def propose(
@@ -52,6 +59,7 @@ def _proposed(
     for note in dispute.verdicts.values():
         usage = usage.plus(note.usage)
     key = auto_key(docket.dispute_id)
+    charge = charge_in(docket.evidence)
     proposal = Proposal(
         at=now,
         dispute_id=docket.dispute_id,
@@ -72,6 +80,7 @@ def _proposed(
         history_minor=priced.history_minor,
         filed_at=docket.filed_at,
         received_at=docket.received_at,
+        charge=charge,
         usage=usage,
     )
     paid = {line.grievance_id: key for line in priced.lines if line.disposition == "pay"}
@@ -87,8 +96,21 @@ def _proposed(
             "verdicts": {},
             # The evidence is priced; the letter needs the words, and a review whether it is simulated.
             "docket": docket.model_copy(
-                update={"evidence": None, "raw_reply": None, "simulated": simulated}
+                update={
+                    "evidence": None,
+                    "raw_reply": None,
+                    "simulated": simulated,
+                    "charge": charge,
+                }
             ),
         }
     )
     return settled, proposal
+
+
+def charge_in(evidence: Mapping[str, Any] | None) -> str | None:
+    """What the record calls the payment at the gateway; None where it says nothing usable."""
+    try:
+        return _ID.validate_python((evidence or {}).get("payment_reference"))
+    except ValidationError:
+        return None

@@ -83,6 +83,7 @@ class ReviewOutcome:
             review_id=self.review.review_id,
             filed_at=docket.filed_at,
             received_at=docket.received_at,
+            charge=docket.charge,
         )
 
 

@@ -60,7 +60,7 @@ def _what_counts(decision: Decision) -> dict[str, object]:
             include={
                 "dispute_id", "order_id", "customer_id", "settles_under", "simulated", "decision_id", "currency",
                 "amount_minor", "proposed_minor", "decision_rule", "escalated", "needs_person", "tier",
-                "authorised_by", "review_id", "charge", "proposal_hash",
+                "authorised_by", "review_id", "charge", "proposal_hash", "whole_ceiling_minor",
             },
         ),
         "pack": decision.pack.model_dump(

@@ -1,5 +1,6 @@
 """`payouts`: the kill switch of the payments."""
 
+import os
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,7 +13,12 @@ if TYPE_CHECKING:
 
 app = commands()
 
-As = Annotated[str, typer.Option("--as", metavar="USER", help="Who does it; recorded.")]
+As = Annotated[
+    str,
+    typer.Option(
+        "--as", metavar="USER", help="Who does it; recorded. Without it the user of this machine."
+    ),
+]
 Reason = Annotated[
     str, typer.Option(help="Why, as a code without spaces (gateway_incident); recorded for ever.")
 ]
@@ -47,25 +53,25 @@ def state(as_json: Json = False) -> None:
 
 
 @app.command()
-def pause(as_user: As, reason: Reason, as_json: Json = False) -> None:
+def pause(as_user: As = "", reason: Reason = "unstated", as_json: Json = False) -> None:
     """Pause every payment, of every policy. Paused already, nothing changes.
 
     Examples:
 
       refund-bench payouts pause --as asha --reason gateway_incident
     """
-    _turn(as_json, _code("--as", as_user), _code("--reason", reason), pausing=True)
+    _turn(as_json, _person(as_user), _code("--reason", reason), pausing=True)
 
 
 @app.command()
-def resume(as_user: As, reason: Reason, as_json: Json = False) -> None:
+def resume(as_user: As = "", reason: Reason = "unstated", as_json: Json = False) -> None:
     """Let payments go again. After a trip the 15 minutes begin anew, and the payment that tripped it goes.
 
     Examples:
 
       refund-bench payouts resume --as asha --reason sums_checked
     """
-    _turn(as_json, _code("--as", as_user), _code("--reason", reason), pausing=False)
+    _turn(as_json, _person(as_user), _code("--reason", reason), pausing=False)
 
 
 def _turn(as_json: bool, user: str, reason: str, pausing: bool) -> None:
@@ -74,8 +80,6 @@ def _turn(as_json: bool, user: str, reason: str, pausing: bool) -> None:
     from topologies import clients
     from topologies.switch_desk import BROKER_ANSWERS_WITHIN_S, read_switch, write_turn
 
-    if user == kill_switch.PAYOUT:
-        refuse(f"--as: {user!r} is the app's own name", "name the person")
     need_kafka()
     before, now = read_switch(), datetime.now(UTC)
     make = kill_switch.pause if pausing else kill_switch.resume
@@ -110,6 +114,23 @@ def _tell(as_json: bool, state: "SwitchState", changed: bool) -> None:
         )
 
     answer(as_json, told, words)
+
+
+def _person(given: str) -> str:
+    """Who turns the switch. A name that is given must be in the roles file, where there is one: pausing is
+    for whoever may write to the topic, but no typing error goes on record."""
+    from ops.operations import actor
+    from ops.reviews.roles import SETTING, load_roles
+    from streams.payments.kill_switch import PAYOUT
+
+    user = actor(given)
+    if user == PAYOUT:
+        refuse(f"--as: {user!r} is the app's own name", "name the person")
+    if given and os.environ.get(SETTING):
+        roles = load_roles()
+        if given not in roles.users:
+            refuse(f"--as: {given!r} is not a user of {roles.path}", f"add [users.{given}] to it")
+    return user
 
 
 def _code(option: str, text: str) -> str:
