@@ -54,8 +54,9 @@ def _tell(found: dict[str, Any]) -> None:
             f"{line['disposition']}: {visible(line['basis'])}"
         )
         if line["disposition"] == "person":
-            worth = show(line["amount_if_upheld_minor"], currency)
-            say(f"{'':16}a person decides, up to {worth}: {visible(line['person_reason'] or '')}")
+            worth = show(max(line["ceiling_minor"], line["amount_if_upheld_minor"]), currency)
+            reason = f": {visible(line['person_reason'])}" if line["person_reason"] else ""
+            say(f"{'':16}a person decides, up to {worth}{reason}")
     say(f"{show(found['amount_minor'], currency):>14}  {found['decision_rule']}")
     if found["proposed_minor"] != found["amount_minor"]:
         say(f"{show(found['proposed_minor'], currency):>14}  proposed, before the stop")
