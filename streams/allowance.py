@@ -4,9 +4,11 @@ from datetime import datetime, timedelta
 
 from schemas.base import CurrencyCode, Minor, Model, UtcDatetime
 from schemas.ids import content_hash
+from schemas.pack import PolicyPack
 from schemas.settlement import Decision, Proposal
+from schemas.timer import Deadline, Timer
 from schemas.topics import DECISIONS
-from streams.emit import Emit, emit
+from streams.emit import Emit, emit, start, timer_id
 from streams.policies.loader import PackRegistry
 from streams.pricing.allowance import apply_allowance
 from streams.sealing import DecisionSeal
@@ -29,6 +31,8 @@ class CustomerState(Model):
     authorised: tuple[Authorised, ...] = ()
     decided: dict[str, UtcDatetime] = {}
     """Decisions already made, so that a proposal that comes again decides nothing twice."""
+    retire_at: UtcDatetime | None = None
+    """When nothing of this counts any more; by a timer, never by a TTL."""
 
 
 Step = tuple[CustomerState | None, list[Emit]]
@@ -117,11 +121,36 @@ class Allowance:
         )
         # One that comes again later than this, from a replay of years, is decided again under the same
         # payment key, which payout looks up before it pays.
-        horizon = now - timedelta(
-            days=max(pack.limits.customer_window_days, 30) + pack.windows.retire_days
-        )
-        decided = {key: at for key, at in state.decided.items() if at > horizon}
+        decided = {key: at for key, at in state.decided.items() if at > now - remembered(pack)}
         decided[proposal.proposal_id] = now
-        return CustomerState(authorised=recent, decided=decided), [
-            emit(DECISIONS, self._seal.sealed(decision))
-        ]
+        after = CustomerState(authorised=recent, decided=decided, retire_at=state.retire_at)
+        after, timers = self._keep(after, proposal.customer_id, now)
+        return after, [emit(DECISIONS, self._seal.sealed(decision)), *timers]
+
+    def on_deadline(self, state: CustomerState, deadline: Deadline, now: datetime) -> Step:
+        """Forget the customer when nothing that was decided for them counts any more."""
+        if state.retire_at is None or deadline.due_at < state.retire_at:
+            return state, []
+        return None, []
+
+    def _keep(
+        self, state: CustomerState, customer_id: str, now: datetime
+    ) -> tuple[CustomerState, list[Emit]]:
+        """Forget the customer no sooner than every pack's memory from now, put off once a day at most."""
+        due_at = now + max(remembered(other.pack) for other in self._registry) + timedelta(days=1)
+        if state.retire_at is not None and state.retire_at > due_at - timedelta(days=1):
+            return state, []
+        timer = Timer(
+            at=now,
+            timer_id=timer_id(STAGE, "retire", customer_id),
+            stage=STAGE,
+            kind="retire",
+            waiting_key=customer_id,
+            due_at=due_at,
+        )
+        return state.model_copy(update={"retire_at": due_at}), [start(timer)]
+
+
+def remembered(pack: PolicyPack) -> timedelta:
+    """How long a decision under the pack is known, so that its proposal decides nothing twice."""
+    return timedelta(days=max(pack.limits.customer_window_days, 30) + pack.windows.retire_days)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.settlement import Decision, Proposal
-from streams.allowance import Allowance, CustomerState
+from streams.allowance import Allowance, CustomerState, remembered
 from tests.unit.stages.events import (
     BANK,
     FOOD,
@@ -20,6 +20,7 @@ from tests.unit.stages.events import (
     a_proposal,
     after,
     on,
+    rung,
 )
 
 ALLOWANCE = Allowance(PACKS, SEAL)
@@ -169,3 +170,19 @@ def test_no_thirty_days_hold_more_than_the_limit(orders: list[tuple[int, int, in
     for first in customer.decisions:
         inside = [d for d in customer.decisions if first.at <= d.at < first.at + window]
         assert sum(d.amount_minor for d in inside) <= LIMIT
+
+
+def test_a_customer_is_forgotten_when_nothing_decided_for_them_counts_any_more() -> None:
+    state, emits = ALLOWANCE.on_proposal(CustomerState(), proposal(1), NOW)
+    [first] = on("timers", emits)
+    assert state is not None
+    longest = max(remembered(loaded.pack) for loaded in PACKS)
+    assert first.due_at >= NOW + longest
+    state, emits = ALLOWANCE.on_proposal(state, proposal(2), after(hours=5))
+    assert on("timers", emits) == [], "put off once a day at most"
+    assert state is not None
+    state, emits = ALLOWANCE.on_proposal(state, proposal(3), after(days=9))
+    [later] = on("timers", emits)
+    assert state is not None
+    assert ALLOWANCE.on_deadline(state, rung(first), first.due_at) == (state, [])
+    assert ALLOWANCE.on_deadline(state, rung(later), later.due_at) == (None, [])

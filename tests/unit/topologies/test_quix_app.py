@@ -25,7 +25,7 @@ INPUTS = {
     "intake": {"complaints", "evidence", "deadlines"},
     "tally": {"rulings", "deadlines"},
     "settlement": {"dockets", "verdicts", "reviews", "decisions", "payments", "deadlines"},
-    "allowance": {"proposals"},
+    "allowance": {"proposals", "deadlines"},
     "ledger": {
         "disputes", "dockets", "verdicts", "decisions", "payments", "letter-requests", "letters",
         "receipts", "reviews", "operations",

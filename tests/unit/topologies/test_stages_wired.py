@@ -143,5 +143,6 @@ def test_a_decision_that_our_allowance_did_not_make_changes_nothing(
 
 
 def test_the_allowance_seals_what_it_decides(start: Start) -> None:
-    [made] = start("allowance").send_event("proposals", CUSTOMER, a_proposal(a_line()))
+    made, retire = start("allowance").send_event("proposals", CUSTOMER, a_proposal(a_line()))
+    assert (retire.topic, retire.key) == ("timers", f"allowance:retire:{CUSTOMER}".encode())
     assert SEAL.read(made.value or b"").amount_minor == 5_000
