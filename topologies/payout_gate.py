@@ -6,7 +6,8 @@ known counts as paused.
 How far the sum can pass the ceiling. One instance alone never passes it: what it has under way counts
 before the call is made. Of several, each adds at most what the others have begun and it has not read
 yet: their calls under way (no more than their slots), and what they paid in the time a record takes
-to be read, a fraction of a second, and never more than `STALE_AFTER_S`. An instance that was killed
+to be read, a fraction of a second, and never more than `STALE_AFTER_S`: what lies behind a transaction
+that a killed instance left open cannot be read, and counts as unknown. An instance that was killed
 adds once what it had under way. A trip stops the others within the same time.
 """
 
