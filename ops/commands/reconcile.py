@@ -1,5 +1,6 @@
 """`reconcile`: does the money add up between decisions, gateway, ledger and ClickHouse."""
 
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
@@ -46,8 +47,8 @@ def reconcile(
     from ops.reachable import need_kafka
     from ops.reconcile.run import Sources, reconcile
     from sinks.connection import address_from, connect
-    from streams.payments.http_gateway import HttpGateway
     from streams.payments.port import GatewayUnavailable
+    from streams.payments.registry import open_gateway
     from topologies.settings import Settings
 
     settings = Settings.from_environment()
@@ -57,12 +58,14 @@ def reconcile(
         refuse(str(error))
     need_kafka()
     client = connect(address)
-    open_gateway: Callable[[], Any] = partial(HttpGateway, settings.gateway_url)
+    gateway: Callable[[], Any] = partial(
+        open_gateway, settings.gateway_kind, settings.gateway_url, os.environ
+    )
     try:
-        found = reconcile(Sources(open_gateway, client), wait)
+        found = reconcile(Sources(gateway, client), wait)
     except GatewayUnavailable as away:
         raise Failure(
-            f"the gateway at {settings.gateway_url} does not answer: {away}",
+            f"the gateway ({settings.gateway_kind}) does not answer: {away}",
             "check REFUND_BENCH_GATEWAY, or start `refund-bench up`",
             DEPENDENCY_DOWN,
         ) from None

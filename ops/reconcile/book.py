@@ -10,6 +10,7 @@ from schemas.ledger import LedgerEntry
 from schemas.payment import Payment
 from schemas.settlement import Decision
 from streams.payments.port import Refund
+from streams.payout import refund_request
 
 CACHE_KIB = 64 * 1024
 
@@ -17,7 +18,7 @@ SCHEMA = """
 CREATE TABLE decision (
     key TEXT PRIMARY KEY, dispute TEXT, place TEXT, amount INTEGER, currency TEXT,
     part INTEGER, off INTEGER, at REAL, late INTEGER, differs INTEGER DEFAULT 0,
-    done INTEGER DEFAULT 0, sunk INTEGER DEFAULT 0
+    done INTEGER DEFAULT 0, sunk INTEGER DEFAULT 0, request BLOB
 ) WITHOUT ROWID;
 CREATE INDEX decision_of ON decision (dispute);
 CREATE INDEX decision_at ON decision (part, off);
@@ -83,8 +84,8 @@ class Book:
                 )
             return
         self.db.execute(
-            "INSERT INTO decision (key, dispute, place, amount, currency, part, off, at, late)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO decision (key, dispute, place, amount, currency, part, off, at, late, request)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 event.decision_id,
                 event.dispute_id,
@@ -95,6 +96,7 @@ class Book:
                 found.offset,
                 found.at.timestamp(),
                 late,
+                refund_request(event).to_bytes() if event.amount_minor else None,
             ),
         )
         self.db.executemany(

@@ -9,7 +9,7 @@ from schemas.ledger import LedgerEntry
 from schemas.payment import Payment
 from schemas.settlement import Decision
 from schemas.topics import DECISIONS, LEDGER, PAYMENTS, Topic
-from streams.payments.port import PaymentGateway
+from streams.payments.port import PaymentGateway, RefundRequest
 
 READ_WITHIN_S = 3_600.0
 Cut = dict[int, int]
@@ -85,11 +85,12 @@ async def look_up_missing(book: Book, gateway: PaymentGateway) -> None:
         GatewayUnavailable: it does not answer.
     """
     missing = book.db.execute(
-        "SELECT p.key FROM payment p WHERE p.status = 'paid' AND NOT p.late"
+        "SELECT d.request FROM payment p JOIN decision d USING (key)"
+        " WHERE p.status = 'paid' AND NOT p.late AND d.request IS NOT NULL"
         " AND NOT EXISTS (SELECT 1 FROM refund r WHERE r.key = p.key)"
     ).fetchall()
-    for (key,) in missing:
-        found = await gateway.look_up(key)
+    for (request,) in missing:
+        found = await gateway.look_up(RefundRequest.from_bytes(request))
         if found is not None:
             book.refund(found)
 
