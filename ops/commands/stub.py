@@ -19,7 +19,9 @@ def stub(
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(help="A model's name to offer beside the known ones; may be repeated."),
+        typer.Option(
+            help="A model to offer by the OpenAI API beside the known ones; may be repeated."
+        ),
     ] = None,
     latency: Annotated[
         str, typer.Option(help="Seconds: 1.5, 1-2 (uniform), lognormal:MEDIAN:SIGMA.")

@@ -26,7 +26,7 @@ APPS = ("intake", "tally", "settlement", "allowance", "ledger", "timer", "networ
 """One process each; `network` holds extraction, every judge, payout, letters and delivery."""
 
 
-STUB_READS = ("REFUND_BENCH_PACKS", "REFUND_BENCH_OFFLINE_DISAGREEMENT")
+STUB_READS = ("REFUND_BENCH_PACKS", "REFUND_BENCH_MODELS", "REFUND_BENCH_OFFLINE_DISAGREEMENT")
 OWNER, ANALYST = "refund_bench", "analyst"
 """Users of the local ClickHouse: the sink's, and the one that `query` asks as."""
 STOP_APPS_WITHIN_S = 6.0

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from ops.stub.catalogue import Catalogue
-from ops.stub.strict_schema import open_objects, unsupported_keywords
+from ops.stub.strict_schema import verdict
 from ops.stub.wire import Call, Dialect, Piece, Problem, Turn, whole
 
 DIALECT: Dialect = "anthropic"
@@ -104,11 +104,13 @@ def _format(body: Mapping[str, Any]) -> Any:
     schema = asked.get("schema")
     if not isinstance(schema, Mapping):
         raise _bad(f"{where}.schema: Field required")
-    if next(open_objects(schema), None) is not None:
+    found = verdict(schema)
+    if found.open_object is not None:
         raise _bad(
             f"{where}.schema: For 'object' type, 'additionalProperties' must be explicitly set to false"
         )
-    for kind, words in unsupported_keywords(schema):
+    if found.unsupported is not None:
+        kind, words = found.unsupported
         raise _bad(
             f"{where}.schema: For '{kind}' type, properties {', '.join(words)} are not supported"
         )

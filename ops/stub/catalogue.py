@@ -3,7 +3,8 @@
 Minimum cacheable lengths are those Anthropic publishes per model; where it publishes none, 1,024.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from ops.stub.wire import Dialect, Offered, Problem
 
@@ -35,13 +36,18 @@ _CACHES_FROM = {
 
 
 class Catalogue:
-    """What can be asked, by name. `more` are names of your own, as a local server would have."""
+    """What can be asked, by name. `more` are names of your own, as a local server would have, each with
+    the API it is asked by."""
 
-    def __init__(self, more: Iterable[str] = ()) -> None:
+    def __init__(self, more: Mapping[str, Dialect] = MappingProxyType({})) -> None:
         self._offered = {
+            **{
+                name: _claude(name) if dialect == "anthropic" else _chat(name, samples=True)
+                for name, dialect in more.items()
+            },
             **{name: _claude(name) for name in CLAUDE},
             **{name: _chat(name, samples=False) for name in GPT},
-            **{name: _chat(name, samples=True) for name in (*COMPATIBLE, *more)},
+            **{name: _chat(name, samples=True) for name in COMPATIBLE},
         }
 
     def find(self, name: str, dialect: Dialect) -> Offered:

@@ -1,5 +1,7 @@
-"""How a reply says that no model gave it. Adapters read either; neither is ever left out of a reply."""
+"""How a reply says that no model gave it: by a header, and in every JSON body. Adapters read the header."""
 
-HEADER = "x-refund-bench-simulated"
+from streams.llm.wire import SIMULATED_HEADER
+
+HEADER = SIMULATED_HEADER
 FIELD = "refund_bench_simulated"
-"""At the top of every JSON body; both SDKs keep it in `model_extra` of the typed response."""
+"""At the top of a body; both SDKs keep it in `model_extra` of the typed response."""

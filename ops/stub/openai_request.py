@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from ops.stub.catalogue import Catalogue
-from ops.stub.strict_schema import open_objects, optional_properties
+from ops.stub.strict_schema import verdict
 from ops.stub.wire import CHARACTERS_A_TOKEN, Call, Dialect, Offered, Piece, Problem, Turn, whole
 
 DIALECT: Dialect = "openai"
@@ -128,15 +128,16 @@ def _check_format(asked: Any) -> None:
     if not named.get("strict"):
         return
     said = f"Invalid schema for response_format '{name}': In context="
-    for where in open_objects(schema):
+    found = verdict(schema)
+    if found.open_object is not None:
         raise _bad(
-            f"{said}{where}, 'additionalProperties' is required to be supplied and to be false.",
+            f"{said}{found.open_object}, 'additionalProperties' is required to be supplied and to be false.",
             param="response_format",
         )
-    for where, _ in optional_properties(schema):
+    if found.optional_property is not None:
         raise _bad(
-            f"{said}{where}, 'required' is required to be supplied and to be an array including "
-            "every key in properties.",
+            f"{said}{found.optional_property}, 'required' is required to be supplied and to be an "
+            "array including every key in properties.",
             param="response_format",
         )
 

@@ -9,9 +9,12 @@ from aiohttp import web
 from ops.stub.answering import Answering, OfflineAnswers
 from ops.stub.catalogue import Catalogue
 from ops.stub.faults import Faults
+from ops.stub.openai_request import DIALECT as OPENAI
 from ops.stub.reading import Reader
 from ops.stub.script import ScriptedAnswers, read_script
 from ops.stub.server import Stub
+from ops.stub.wire import Dialect
+from streams.llm.catalogue import load
 from streams.policies.loader import SHIPPED, PackRegistry
 
 MANY_AT_ONCE = 4_096
@@ -24,10 +27,11 @@ def stub(
     models: Iterable[str] = (),
     environment: Mapping[str, str] = os.environ,
 ) -> Stub:
-    """A stub that knows the shipped packs and those of `REFUND_BENCH_PACKS`.
+    """A stub that knows the shipped packs and those of `REFUND_BENCH_PACKS`, and offers every model that
+    a seat may name, those of `REFUND_BENCH_MODELS` and of `models` included.
 
     Raises:
-        ScriptError, PackError: a script or pack that cannot be used.
+        ScriptError, PackError, Misconfigured: a script, pack or list of models that cannot be used.
     """
     chosen = faults or Faults()
     added = [root for root in environment.get("REFUND_BENCH_PACKS", "").split(os.pathsep) if root]
@@ -36,7 +40,14 @@ def stub(
     answering: Answering = OfflineAnswers(reader, disagreement, chosen.seed)
     if script is not None:
         answering = ScriptedAnswers(read_script(script), answering)
-    return Stub(reader, answering, chosen, Catalogue(models))
+    return Stub(
+        reader, answering, chosen, Catalogue(_named(environment) | dict.fromkeys(models, OPENAI))
+    )
+
+
+def _named(environment: Mapping[str, str]) -> dict[str, Dialect]:
+    known = load(environment)
+    return {name: known.provider(facts.provider).dialect for name, facts in known.models.items()}
 
 
 def serve(one: Stub, host: str, port: int) -> None:
