@@ -40,15 +40,16 @@ class Catalogue:
     the API it is asked by."""
 
     def __init__(self, more: Mapping[str, Dialect] = MappingProxyType({})) -> None:
-        self._offered = {
-            **{
-                name: _claude(name) if dialect == "anthropic" else _chat(name, samples=True)
-                for name, dialect in more.items()
-            },
+        known = {
             **{name: _claude(name) for name in CLAUDE},
             **{name: _chat(name, samples=False) for name in GPT},
             **{name: _chat(name, samples=True) for name in COMPATIBLE},
         }
+        added = {
+            name: _claude(name) if dialect == "anthropic" else _chat(name, samples=True)
+            for name, dialect in more.items()
+        }
+        self._offered = known | {name: one for name, one in added.items() if name not in known}
 
     def find(self, name: str, dialect: Dialect) -> Offered:
         """The model of that name.

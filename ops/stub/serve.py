@@ -41,11 +41,15 @@ def stub(
     if script is not None:
         answering = ScriptedAnswers(read_script(script), answering)
     return Stub(
-        reader, answering, chosen, Catalogue(_named(environment) | dict.fromkeys(models, OPENAI))
+        reader,
+        answering,
+        chosen,
+        Catalogue(named_models(environment) | dict.fromkeys(models, OPENAI)),
     )
 
 
-def _named(environment: Mapping[str, str]) -> dict[str, Dialect]:
+def named_models(environment: Mapping[str, str]) -> dict[str, Dialect]:
+    """The models that a seat may name, each with the API it is asked by."""
     known = load(environment)
     return {name: known.provider(facts.provider).dialect for name, facts in known.models.items()}
 

@@ -9,12 +9,13 @@ import orjson
 import pytest
 
 from ops.stub.admission import Admission, Bucket
-from ops.stub.catalogue import Catalogue
+from ops.stub.catalogue import CLAUDE, COMPATIBLE, GPT, Catalogue
 from ops.stub.faults import IN_REPLY, Faults, befalling
 from ops.stub.latency import latency
 from ops.stub.prompt_cache import PromptCache
 from ops.stub.reading import Asked
 from ops.stub.script import ScriptedAnswers, ScriptError, read_script
+from ops.stub.serve import named_models
 from ops.stub.spoiling import spoil
 from ops.stub.wire import Answer, Call, Piece, Turn
 from streams.llm.parsing import parse
@@ -23,6 +24,22 @@ from streams.llm.port import ExtractionDraft, RulingDraft
 SONNET = Catalogue().find("claude-sonnet-5-5", "anthropic")
 POLICY = Piece("policy " * 1_000, 300.0)
 LONG = -(-len(POLICY.text) // 4)
+
+
+def test_every_model_that_a_seat_may_name_is_offered_and_those_of_ones_own_too(
+    tmp_path: Path,
+) -> None:
+    own = tmp_path / "models.toml"
+    own.write_text(
+        '[providers.local]\ndialect = "openai"\nbase_url = "http://localhost:1/v1"\ndefault_model = "llama"\n'
+        '[models.llama]\nprovider = "local"\ninput = 0\noutput = 0\ncache_write = 0\ncache_read = 0\n'
+    )
+    named = named_models({"REFUND_BENCH_MODELS": str(own)})
+    assert named["llama"] == "openai"
+    offered = Catalogue(named)
+    for name, dialect in named.items():
+        assert offered.find(name, dialect).name == name
+    assert not set(named_models({})) - {*CLAUDE, *GPT, *COMPATIBLE}
 
 
 def test_a_latency_is_fixed_uniform_or_lognormal() -> None:
