@@ -208,6 +208,19 @@ def test_a_cancelled_call_makes_room_whether_it_waited_or_ran() -> None:
     assert len(simulate(main())) == 2
 
 
+def test_tokens_that_a_call_did_not_use_are_the_next_ones() -> None:
+    """Estimated at 1,000 tokens and using 100, ten calls take the time of one or two, not of nine."""
+
+    async def main() -> float:
+        gated = gate(tokens_per_minute=60_000)
+        begun = clock()
+        for _ in range(10):
+            await through(gated, answer(tokens=100))
+        return clock() - begun
+
+    assert simulate(main()) < 2.0
+
+
 def test_every_figure_is_in_the_table() -> None:
     async def main() -> dict[str, Any]:
         gated = gate()

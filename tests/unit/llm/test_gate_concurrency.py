@@ -69,6 +69,14 @@ def test_a_window_is_as_many_successes_as_the_limit() -> None:
     assert limit.now == 17
 
 
+def test_a_limit_that_was_not_reached_is_not_raised() -> None:
+    limit = ConcurrencyLimit(20)
+    limit.congested(0, 0)
+    for _ in range(200):
+        limit.succeeded(15)
+    assert limit.now == 16
+
+
 def test_a_ceiling_below_one_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         ConcurrencyLimit(0)
