@@ -102,8 +102,18 @@ class Tally:
     def _pack(self, ref: PackRef) -> PolicyPack:
         return self._registry.get(ref.policy, ref.pack_version).pack
 
-    def on_ruling(self, state: TallyState | None, ruling: Ruling, now: datetime) -> Step:
-        """Count the first ruling of each seat; a late one is recorded in a revision that decides nothing."""
+    def on_ruling(
+        self,
+        state: TallyState | None,
+        ruling: Ruling,
+        now: datetime,
+        value: bytes | None = None,
+    ) -> Step:
+        """Count the first ruling of each seat; a late one is recorded in a revision that decides nothing.
+
+        `value` is the ruling as it came, so that its hash is also right where a newer judge wrote fields that
+        this tally does not know.
+        """
         pack = self._pack(ruling.pack)
         past = now - ruling.grievance_at > timedelta(seconds=pack.windows.tally_deadline_s)
         first = state is None
@@ -113,7 +123,7 @@ class Tally:
             )
         if ruling.seat in state.rulings or pack.weight(ruling.seat, ruling.category) == 0:
             return (None if first else state), []
-        counted = _counted(ruling, pack)
+        counted = as_counted(ruling, pack, value)
         state = state.model_copy(
             update={
                 "rulings": {**state.rulings, ruling.seat: counted},
@@ -208,10 +218,11 @@ def identical_replies(rulings: Iterable[CountedRuling]) -> int:
     return sum(replies.count(reply) > 1 for reply in replies)
 
 
-def _counted(ruling: Ruling, pack: PolicyPack) -> CountedRuling:
+def as_counted(ruling: Ruling, pack: PolicyPack, value: bytes | None = None) -> CountedRuling:
+    """The ruling as a verdict embeds it, with its weight under the pack and the hash of its bytes."""
     return CountedRuling(
         weight=pack.weight(ruling.seat, ruling.category),
-        ruling_hash=content_hash(ruling.to_bytes()),
+        ruling_hash=content_hash(ruling.to_bytes() if value is None else value),
         reply_hash=content_hash(ruling.raw_reply.encode()) if ruling.raw_reply else "",
         **ruling.model_dump(
             include=set(CountedRuling.model_fields) - {"weight", "ruling_hash", "reply_hash"}

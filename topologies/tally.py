@@ -15,7 +15,7 @@ def stage(settings: Settings) -> KeyedStage[TallyState]:
     decide = Tally(settings.packs())
 
     def on_ruling(state: TallyState | None, record: Record) -> tally.Step:
-        return decide.on_ruling(state, record.event, record.at)
+        return decide.on_ruling(state, record.event, record.at, record.value)
 
     def on_deadline(state: TallyState | None, record: Record) -> tally.Step:
         if record.event.stage != tally.STAGE:

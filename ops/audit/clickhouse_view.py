@@ -59,6 +59,12 @@ def proposals_of(client: Client, customers: Collection[str]) -> list[Stored]:
     return list(_events(client, where, {"keys": list(customers)}))
 
 
+def decisions_of(client: Client, disputes: Collection[str]) -> list[Stored]:
+    """Every decision about these disputes."""
+    where = "topic = 'decisions' AND subject IN {ids:Array(String)}"
+    return list(_events(client, where, {"ids": list(disputes)}))
+
+
 def disputes_of(client: Client, identifier: str) -> list[str]:
     """The dispute of that id, or those of that order; newest filing first."""
     return _column(
@@ -76,6 +82,16 @@ def disputes_beside(client: Client, dispute_ids: Collection[str]) -> list[str]:
         "SELECT DISTINCT dispute_id FROM disputes FINAL WHERE settles_under IN "
         "(SELECT settles_under FROM disputes WHERE dispute_id IN {ids:Array(String)})",
         {"ids": list(dispute_ids)},
+    )
+
+
+def decided(client: Client, since: datetime, until: datetime) -> list[str]:
+    """Disputes decided in [since, until), by a rule or by a person."""
+    return _column(
+        client,
+        "SELECT DISTINCT dispute_id FROM decisions FINAL "
+        "WHERE at >= {since:DateTime64(3, 'UTC')} AND at < {until:DateTime64(3, 'UTC')} ORDER BY dispute_id",
+        {"since": since, "until": until},
     )
 
 

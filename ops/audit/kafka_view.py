@@ -76,14 +76,14 @@ def view_of(entries: Iterable[LedgerEntry]) -> View:
     return view
 
 
-def view_since(since: datetime, *, keep_values: bool) -> View:
-    """Everything that came at or after `since`. Without values about 15 KB of memory a dispute.
+def view_since(since: datetime | None, *, keep_values: bool) -> View:
+    """Everything that came at or after `since`, without it everything there is. Without values about 15 KB of memory a dispute.
 
     Raises:
         KafkaException: the broker is away.
     """
     view = _empty()
-    view.whole = False
+    view.whole = since is None
     topics = [BY_NAME[name] for name in sorted(KEPT)]
     places = [place for topic in (*topics, AUDIT) for place in every_partition(topic)]
     _fill(view, places, since, lambda _: True, keep_values)

@@ -26,8 +26,8 @@ class Stores:
 
 
 @contextmanager
-def open_stores() -> Iterator[Stores]:
-    """Kafka and ClickHouse, or the one that answers, the other's absence said.
+def open_stores(only: str = "") -> Iterator[Stores]:
+    """Kafka and ClickHouse, or the one that answers, the other's absence said; or `only` that of the name.
 
     Raises:
         Failure: neither answers.
@@ -35,12 +35,14 @@ def open_stores() -> Iterator[Stores]:
     kafka, client = True, None
     problems: list[str] = []
     try:
-        need_kafka()
+        if only != "clickhouse":
+            need_kafka()
     except Failure as away:
         kafka = False
         problems.append(away.problem)
+    kafka = kafka and only != "clickhouse"
     try:
-        client = connect(address_from())
+        client = connect(address_from()) if only != "kafka" else None
     except (Error, OSError) as away:
         problems.append(f"ClickHouse does not answer: {away}")
     if not kafka and client is None:

@@ -67,6 +67,57 @@ def verify(
 
 
 @app.command()
+def recount(
+    identifier: Identifier = "",
+    since: Since = "",
+    until: Until = "",
+    source: Annotated[
+        str, typer.Option("--from", help="clickhouse or kafka; by default the first that answers.")
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """Count, price and decide again, by the pipeline's own functions and the pack of the time; say what differs.
+
+    For each dispute decided in the period (without one, since yesterday): the votes from the raw rulings, the lines
+    and the rule from the votes, what people decided within what they might, the customer's limit after the payments
+    of its window, the payment against the decision. Earlier disputes count as they stood then. A pack that is not
+    loaded under its seal is a fault: name its folder in REFUND_BENCH_PACKS. From Kafka everything is read into
+    memory: for small installations. Run `audit verify` beside it: recount takes the events as they are.
+
+    Examples:
+
+      refund-bench audit recount order-1840
+      refund-bench audit recount --since 2026-11-01 --until 2026-12-01 --json
+    """
+    from datetime import UTC
+
+    from ops.audit import clickhouse_view
+    from ops.audit.recount import from_clickhouse, from_kafka
+    from ops.audit.stores import open_stores
+    from ops.commands.status import unknown
+    from ops.packs import load_packs
+    from ops.trail import find
+
+    if source not in ("", "kafka", "clickhouse"):
+        refuse(f"--from {source!r} is not known", "kafka or clickhouse")
+    begin, end = _period(since, until, datetime.now(UTC))
+    packs = load_packs()
+    with open_stores(source) as stores:
+        if stores.client is not None:
+            client = stores.client
+            disputes = clickhouse_view.disputes_of(client, identifier) if identifier else clickhouse_view.decided(client, begin, end)  # fmt: skip
+        else:
+            disputes = [one.dispute_id for one in find(identifier)] if identifier else None
+        if identifier and not disputes:
+            unknown(identifier)
+        if stores.client is not None:
+            checked = from_clickhouse(stores.client, disputes or [], packs)
+        else:
+            checked = from_kafka(disputes, begin, end, packs)
+        _tell(checked, as_json, stores=stores.names[-1:])
+
+
+@app.command()
 def heads(
     out: Annotated[str, typer.Option(help="A folder that ClickHouse's operator cannot change.")],
     day: Annotated[str, typer.Option(help="Which day, in UTC; by default yesterday.")] = "",
@@ -143,6 +194,11 @@ def _day(text: str) -> date:
         refuse(f"--day {text!r}: is not a day", "write 2026-11-30")
 
 
+def _counted(checked: "Checked") -> str:
+    parts = {"disputes": checked.disputes, "chains": checked.chains, "events": checked.events, "erased": checked.erased}  # fmt: skip
+    return ", ".join(f"{number} {name}" for name, number in parts.items() if number)
+
+
 def _tell(checked: "Checked", as_json: bool, **more: Any) -> None:
     faults: list[Fault] = checked.faults
     found = {
@@ -151,6 +207,7 @@ def _tell(checked: "Checked", as_json: bool, **more: Any) -> None:
         "chains": checked.chains,
         "events": checked.events,
         "erased": checked.erased,
+        "under_way": checked.under_way,
         "faults": [fault.as_json() for fault in faults],
         **more,
     }
@@ -161,9 +218,6 @@ def _tell(checked: "Checked", as_json: bool, **more: Any) -> None:
             say(visible(f"{fault.dispute_id} {fault.sequence or '-'}: {fault.what} in {fault.where}{where} {fault.detail}"))  # fmt: skip
         if len(faults) > MOST_SHOWN:
             note(f"and {len(faults) - MOST_SHOWN} more; see --json")
-        say(
-            f"{checked.disputes} disputes, {checked.chains} chains, {checked.events} events, "
-            f"{checked.erased} erased, {len(faults)} faults"
-        )
+        say(f"{_counted(checked) or 'nothing'}: {len(faults)} faults")
 
     answer(as_json, found, tell, FALSE if faults else TRUE)

@@ -10,6 +10,7 @@ import pytest
 from clickhouse_connect.driver.client import Client
 
 from ops.audit.chains import Checked
+from ops.audit.recount import from_clickhouse
 from ops.audit.verify import verify_dispute, verify_period
 from ops.cases import labelled
 from schemas.operation import Operation
@@ -159,6 +160,20 @@ def test_tampering_with_a_row_is_found(
     assert expected in what(verify(store.client, run))
 
 
+def test_a_wrong_count_or_price_injected_into_the_store_is_found_by_recount(
+    store: Store, run: Recorded, tampered: Callable[[str], None]
+) -> None:
+    disputes = [event.dispute_id for event in run.events("disputes")]
+    sound = from_clickhouse(store.client, disputes, run.packs)
+    assert (sound.faults, sound.disputes) == ([], 3)
+    changed = "replaceOne(value, '\"amount_minor\":', '\"amount_minor\":1')"
+    tampered(f"ALTER TABLE events UPDATE value = {changed} WHERE topic = 'decisions' {SYNC}")
+    assert "decision_differs" in what(from_clickhouse(store.client, disputes, run.packs))
+    changed = "replaceOne(value, '\"UPHELD\":3', '\"UPHELD\":2')"
+    tampered(f"ALTER TABLE events UPDATE value = {changed} WHERE topic = 'verdicts' {SYNC}")
+    assert "count_differs" in what(from_clickhouse(store.client, disputes, run.packs))
+
+
 def test_the_command_says_so_with_its_exit_code(
     store: Store,
     run: Recorded,
@@ -173,6 +188,8 @@ def test_the_command_says_so_with_its_exit_code(
     sound = cli("audit", "verify", mine.order_id, "--json")
     assert (sound.code, sound.json["ok"], sound.json["stores"]) == (0, True, ["clickhouse"])
     assert sound.json["events"] >= 10
+    again = cli("audit", "recount", "--since", "2026-09-01", "--json")
+    assert (again.code, again.json["disputes"], again.json["faults"]) == (0, 3, [])
     tampered(f"ALTER TABLE payments DELETE WHERE 1 {SYNC}")
     broken = cli("audit", "verify", mine.dispute_id, "--json")
     assert (broken.code, broken.json["faults"][0]["what"]) == (1, "row_missing")
