@@ -7,12 +7,10 @@ from typing import Any
 
 from ops.audit.stored import CHAINED, Place, Stored, View
 from schemas.ledger import AuditEntry
-from schemas.topics import TEXT_RETENTION_MS
 from streams.ledger_chain import GENESIS, chain
 
 UNDER_WAY = timedelta(minutes=10)
 """What is younger may still be on its way from Kafka to another store."""
-TEXT_KEPT = timedelta(milliseconds=TEXT_RETENTION_MS) - timedelta(days=1)
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,7 @@ def check_chain(
     for sequence in links.keys() - found - gone:
         if not any(f.sequence == sequence for f in checked.faults):
             link = links[sequence]
-            if link.at < now - UNDER_WAY:
+            if link.at < now - UNDER_WAY or any(view.complete for view in views):
                 checked.faults.append(_fault(link, "event_missing", None, "no store has it"))
     return checked
 
@@ -179,7 +177,7 @@ def _events(
             what = "event_reordered" if swapped else "event_altered"
             said = "stands where another should" if swapped else "is not what was linked"
             checked.faults.append(_fault(link, what, view, said))
-        elif view.excused(place) or link.at > now - UNDER_WAY:
+        elif view.excused(place) or (not view.complete and link.at > now - UNDER_WAY):
             checked.under_way += 1
         else:
             what = "event_reordered" if link.event_hash in hashes else "event_missing"
@@ -201,7 +199,9 @@ def _unlinked(
     for one in events:
         if one.place.topic not in CHAINED or one.hash in linked or one.place in places:
             continue
-        if one.name in names or view.unread(one.place) or one.at > now - UNDER_WAY:
+        if one.name in names or view.unread(one.place):
+            continue
+        if not view.complete and one.at > now - UNDER_WAY:
             continue
         yield Fault(chain_id, "event_not_in_chain", view.name, None, one.place)
 
@@ -217,7 +217,13 @@ def _vouched(chain_id: str, view: View, now: datetime) -> Iterator[Fault]:
         for name, said in one.vouches:
             hashes = held.get(name)
             if hashes is None:
-                if view.whole and now - TEXT_KEPT < one.at < now - UNDER_WAY:
+                if view.complete or (view.whole and _due(view, one.at, now)):
                     yield Fault(chain_id, "vouched_missing", view.name, None, one.place, name)
             elif said not in hashes:
                 yield Fault(chain_id, "vouched_altered", view.name, None, one.place, name)
+
+
+def _due(view: View, at: datetime, now: datetime) -> bool:
+    """Whether the store must have what belongs to an event of that time: it had come, and is still kept."""
+    forgotten = view.forgets_after is not None and at < now - view.forgets_after
+    return at < now - UNDER_WAY and not forgotten

@@ -30,6 +30,7 @@ from schemas.topics import (
     RECEIPTS,
     REVIEWS,
     RULINGS,
+    TEXT_RETENTION_MS,
     VERDICTS,
 )
 from sinks.rows.events import KEPT
@@ -42,6 +43,7 @@ BY_ORDER = (
 """Topics keyed by settles_under."""
 CLOCKS_DIFFER = timedelta(minutes=10)
 """How far an event's own time may be ahead of the broker's."""
+TEXT_KEPT = timedelta(milliseconds=TEXT_RETENTION_MS) - timedelta(days=1)
 ANSWER_WITHIN_S = 10.0
 
 
@@ -108,6 +110,7 @@ def _empty() -> View:
     return View(
         "kafka",
         excused=purged,
+        forgets_after=TEXT_KEPT,
         unread=lambda place: place.offset >= ledger.get(place[:2], 0),
     )
 

@@ -6,7 +6,7 @@ views, so that a further store needs nothing but a function that makes one.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from schemas.base import Model
@@ -96,6 +96,10 @@ class View:
     """True where the store may rightly lack a record: retention took it, or it has not come that far."""
     unread: Callable[[Place], bool] = lambda _: False
     """True where the ledger has not come to a record yet, so that no link is due."""
+    complete: bool = False
+    """True where nothing can be on its way: what a link names must be there, however young."""
+    forgets_after: timedelta | None = None
+    """The age at which the store lets go of texts; None where it keeps them."""
     whole: bool = True
     """False where a chain may start before what was read."""
     unreadable: int = 0

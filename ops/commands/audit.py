@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ops.commands.reply import FALSE, TRUE, Json, answer, commands, note, refuse, say, visible
+from ops.commands.reply import FALSE, TRUE, As, Json, answer, commands, note, refuse, say, visible
 
 if TYPE_CHECKING:
     from ops.audit.chains import Checked, Fault
@@ -30,6 +30,9 @@ def verify(
     since: Since = "",
     until: Until = "",
     heads: Annotated[str, typer.Option(help="A file that `audit heads` wrote.")] = "",
+    zip_file: Annotated[
+        str, typer.Option("--zip", help="Check an exported zip, and nothing else.")
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Walk the chains: every event that was linked is there, unaltered, in its order, in Kafka and in ClickHouse;
@@ -37,12 +40,14 @@ def verify(
 
     What Kafka no longer keeps is checked in ClickHouse alone. What was erased on a customer's request is told as
     erased where an operation explains it. With --heads also that no chain was made anew since its head was written
-    out. Without ID and --since, what came since yesterday. Exit code 1 where anything is wrong.
+    out. With --zip an export is checked by itself, without Kafka or ClickHouse. Without ID and --since, what came
+    since yesterday. Exit code 1 where anything is wrong.
 
     Examples:
 
       refund-bench audit verify order-1840
       refund-bench audit verify --since 2026-11-30 --heads heads/heads-2026-11-30.json
+      refund-bench audit verify --zip order-1840.zip
     """
     from datetime import UTC
 
@@ -51,6 +56,9 @@ def verify(
 
     now = datetime.now(UTC)
     written = _heads(heads)
+    if zip_file:
+        _tell(_zip(zip_file, written), as_json, stores=["zip"])
+        return
     begin, end = _period(since, until, now)
     with open_stores() as stores:
         if identifier:
@@ -154,6 +162,86 @@ def heads(
         refuse(f"--out {out}: {error.strerror}", "name a folder that can be written")
     shown = {"ok": True, "file": str(file), "day": which.isoformat(), "chains": len(found), "total": total}  # fmt: skip
     answer(as_json, shown, lambda: say(f"{file}: {len(found)} chains, total {total}"))
+
+
+@app.command()
+def export(
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="A dispute's id, or an order's.")],
+    out: Annotated[str, typer.Option(help="The zip to write; never over a file that is there.")],
+    source: Annotated[
+        str, typer.Option("--from", help="kafka or clickhouse; by default Kafka, then ClickHouse.")
+    ] = "",
+    as_user: As = "",
+    as_json: Json = False,
+) -> None:
+    """One dispute as a zip: every event as bytes, the frozen evidence, each ruling with the model's reply, the pack
+    with its prompts, who decided, a page to read, and the hashes of all of it. `audit verify --zip` checks it alone.
+
+    It holds the customer's words. That you take it, and the zip's hash, are recorded; where that fails there is no
+    zip. Of an order with several disputes the newest is taken.
+
+    Examples:
+
+      refund-bench audit export order-1840 --out order-1840.zip --as your.name
+      refund-bench audit verify --zip order-1840.zip
+    """
+    from datetime import UTC
+    from pathlib import Path
+
+    from ops.audit.case import SOURCES, find_case
+    from ops.audit.export import export as packed
+    from ops.audit.recount import sealed_pack
+    from ops.commands.status import unknown
+    from ops.operations import act, actor, record, record_reading
+    from ops.packs import load_packs
+    from ops.reachable import need_kafka
+    from schemas.ids import content_hash
+
+    if source not in ("", *SOURCES):
+        refuse(f"--from {source!r} is not known", f"one of {', '.join(SOURCES)}")
+    file = Path(out)
+    if file.exists():
+        refuse(
+            f"--out {out}: is there already", "name another file; an export is never written over"
+        )
+    by, packs = actor(as_user), load_packs()
+    need_kafka()  # to record it, whatever is read
+    case = find_case(identifier, source)
+    if case is None:
+        unknown(identifier)
+    ref = case.trail.entry.pack
+    pack = sealed_pack(packs, ref) if ref is not None else None
+    if pack is None:
+        said = f"{ref.policy} v{ref.pack_version} {ref.pack_hash}" if ref else "of the dispute"
+        refuse(
+            f"the pack {said} is not loaded", "name the folder that has it in REFUND_BENCH_PACKS"
+        )
+    now = datetime.now(UTC)
+    record_reading(case.dispute_id, by, "audit export", now)
+    body = packed(case, pack, by, now)
+    try:
+        with open(file, "xb") as written:
+            written.write(body)
+    except OSError as error:
+        refuse(f"--out {out}: {error.strerror}", "name a file that can be written")
+    try:
+        sealed = {"sha256": content_hash(body), "bytes": str(len(body))}
+        record(act("trail_exported", case.dispute_id, by, now, sealed))
+    except Exception:
+        file.unlink()
+        raise
+    _tell(_zip(out, None), as_json, stores=[case.source], file=out, sha256=content_hash(body))
+
+
+def _zip(file: str, heads: "Heads | None") -> "Checked":
+    from pathlib import Path
+
+    from ops.audit.zip_check import ZipError, check_zip
+
+    try:
+        return check_zip(Path(file), heads)
+    except ZipError as error:
+        refuse(f"--zip {error}")
 
 
 def _heads(file: str) -> "Heads | None":

@@ -2,7 +2,7 @@
 
 import hashlib
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -176,10 +176,20 @@ def parse_pack(file: Path) -> PolicyPack:
 
 
 def seal(folder: Path) -> str:
-    """The hash over every file of a folder: sorted relative paths and bytes, each with its length."""
+    """The hash over every file of a folder."""
+    return seal_of(contents(folder))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """A pack's files: relative path → bytes."""
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in pack_files(folder)}
+
+
+def seal_of(files: Mapping[str, bytes]) -> str:
+    """The hash over a pack's files: sorted relative paths and bytes, each with its length."""
     digest = hashlib.sha256()
-    for file in sorted(pack_files(folder), key=lambda f: f.relative_to(folder).as_posix()):
-        for part in (file.relative_to(folder).as_posix().encode(), file.read_bytes()):
+    for path, body in sorted(files.items()):
+        for part in (path.encode(), body):
             digest.update(len(part).to_bytes(8, "big") + part)
     return "sha256:" + digest.hexdigest()
 
