@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ops.audit.stored import CHAINED, Place, Stored, View
@@ -64,12 +64,14 @@ def check_chain(
     *,
     erasure_recorded: bool = False,
     heads: Mapping[int, str] | None = None,
+    period: tuple[datetime, datetime] | None = None,
 ) -> Checked:
     """Check one chain. The first view that has a link has the say on it; so put Kafka first.
 
     Args:
         erasure_recorded: an operation `customer_erased` on this dispute stands in its chain.
         heads: sequence → head, from files kept elsewhere.
+        period: count only events linked in [since, until); all are checked.
     """
     links: dict[int, AuditEntry] = {}
     faults: list[Fault] = []
@@ -94,7 +96,9 @@ def check_chain(
     for view in views:
         _events(chain_id, view, links, now, erasure_recorded, checked, found, gone)
         checked.faults += _vouched(chain_id, view, now)
-    checked.events, checked.erased = len(found), len(gone - found)
+    since, until = period or (datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
+    counted = {sequence for sequence, link in links.items() if since <= link.at < until}
+    checked.events, checked.erased = len(found & counted), len((gone - found) & counted)
     for sequence in links.keys() - found - gone:
         if not any(f.sequence == sequence for f in checked.faults):
             link = links[sequence]
@@ -139,7 +143,7 @@ def _links_lacking(
 ) -> Iterator[Fault]:
     """Links at the end of a chain that only another store has; gaps before it, the walk has found."""
     mine = view.links.get(chain_id, [])
-    if not view.whole and not mine:
+    if not view.whole:
         return
     last = max((link.sequence for link in mine), default=0)
     for sequence in sorted(links):

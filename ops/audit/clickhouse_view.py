@@ -38,9 +38,8 @@ def view_of(
     """
     view = View("clickhouse", excused=excused, unread=lambda _: True)
     taken_at: dict[Place, datetime] = {}
-    for row in client.query(_LINKS, {"chains": list(chains)}).result_rows:
-        entry = _link(row)
-        view.add_link(entry)
+    view.links = links_of(client, chains)
+    for entry in (link for links in view.links.values() for link in links):
         taken_at[Place(entry.topic, entry.partition, entry.offset)] = entry.at
     subjects = [chain.removeprefix("operations:") for chain in chains]
     where = "subject IN {subjects:Array(String)}"
@@ -51,6 +50,15 @@ def view_of(
         if one.chain in wanted:
             view.add(replace(one, at=taken_at.get(one.place, one.at)))
     return view
+
+
+def links_of(client: Client, chains: Collection[str]) -> dict[str, list[AuditEntry]]:
+    """The links of these chains, by chain and in order."""
+    links: dict[str, list[AuditEntry]] = {}
+    for row in client.query(_LINKS, {"chains": list(chains)}).result_rows:
+        entry = _link(row)
+        links.setdefault(entry.dispute_id, []).append(entry)
+    return links
 
 
 def proposals_of(client: Client, customers: Collection[str]) -> list[Stored]:

@@ -110,7 +110,7 @@ def from_kafka(disputes: Collection[str] | None, since: datetime, until: datetim
     Raises:
         KafkaException: the broker is away.
     """
-    view: View = kafka_view.view_since(None, keep_values=True)
+    view: View = kafka_view.view_everything()
     records: list[Stored] = [one for events in view.events.values() for one in events]
     history = History(records)
     if disputes is None:

@@ -101,7 +101,7 @@ class View:
     forgets_after: timedelta | None = None
     """The age at which the store lets go of texts; None where it keeps them."""
     whole: bool = True
-    """False where a chain may start before what was read."""
+    """False where a chain may start before, or go on after, what was read."""
     unreadable: int = 0
     """Records under the keys asked for that are no event."""
 

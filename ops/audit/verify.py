@@ -6,22 +6,30 @@ from datetime import datetime, timedelta
 from clickhouse_connect.driver.client import Client
 
 from ops.audit import clickhouse_view, kafka_view
-from ops.audit.chains import Checked, check_chain
-from ops.audit.heads import Heads
+from ops.audit.chains import Checked, Fault, check_chain
+from ops.audit.heads import Heads, HeadsFile, read_links, window
 from ops.audit.rows import check_rows
 from ops.audit.stored import Place, View
 from ops.trail import find
 from schemas.ids import operations_chain
 from schemas.topics import OPERATIONS
 
-BEFORE = timedelta(hours=1)
-"""How much before a period Kafka is read: what was linked in it may have come earlier."""
+Period = tuple[datetime, datetime]
+SLICE = timedelta(minutes=30)
+"""How much of a period is held in memory at once: at the peak of 200 disputes a minute, and with as much
+before it, some 300 MB."""
+LONGEST, FEW = timedelta(hours=2), 1_000
+"""In quiet times slices grow."""
 
 
 def check_views(
-    chains: Iterable[str], views: Collection[View], now: datetime, heads: Heads | None = None
+    chains: Iterable[str],
+    views: Collection[View],
+    now: datetime,
+    heads: Heads | None = None,
+    period: Period | None = None,
 ) -> Checked:
-    """Check every chain in all of the views, Kafka's first."""
+    """Check every chain in all of the views, Kafka's first; count what was linked in the period."""
     total = Checked()
     for chain in chains:
         head = (heads or {}).get(chain)
@@ -32,6 +40,7 @@ def check_views(
                 now,
                 erasure_recorded=_erasure_recorded(chain, views),
                 heads={head[0]: head[1]} if head else None,
+                period=period,
             )
         )
     return total
@@ -71,28 +80,86 @@ def verify_dispute(
 
 
 def verify_period(
-    since: datetime,
-    until: datetime,
-    client: Client | None,
-    kafka: bool,
-    now: datetime,
-    heads: Heads | None = None,
+    since: datetime, until: datetime, client: Client | None, kafka: bool, now: datetime
 ) -> Checked:
-    """Verify every chain that grew in [since, until), operations included, and those of the heads.
+    """Verify every chain that grew in [since, until), operations included.
 
     Raises:
         KafkaException, clickhouse_connect.driver.exceptions.Error: a store went away.
     """
-    views = [kafka_view.view_since(since - BEFORE, keep_values=False)] if kafka else []
-    chains = {
-        chain
-        for view in views
-        for chain, links in view.links.items()
-        if any(since <= link.at < until for link in links)
-    }
+    behind = sink_lag(kafka)
+    total = Checked()
+    seen: set[str] = set()
+    faults: dict[Fault, None] = {}
+    step = SLICE if kafka else until - since
+    while since < until:
+        upto = min(until, since + step)
+        views = [kafka_view.view_between(since - SLICE, upto)] if kafka else []
+        chains = {
+            chain
+            for view in views
+            for chain, links in view.links.items()
+            if any(since <= link.at < upto for link in links)
+        }
+        if client is not None:
+            chains |= set(clickhouse_view.active(client, since, upto))
+        part = _verify(sorted(chains), views, client, behind, now, period=(since, upto))
+        if kafka:
+            part.faults = _looked_at_again(part.faults, client, behind, now)
+        faults |= dict.fromkeys(part.faults)
+        # A chain that grew in two slices is checked in both, and counted once.
+        part.chains = len(chains - seen)
+        part.disputes = sum(not chain.startswith("operations:") for chain in chains - seen)
+        part.faults = []
+        total.add(part)
+        seen |= chains
+        since = upto
+        step = min(2 * step, LONGEST) if len(chains) < FEW else SLICE
+    total.faults = list(faults)
+    return total
+
+
+def _looked_at_again(
+    faults: list[Fault], client: Client | None, behind: Callable[[Place], bool], now: datetime
+) -> list[Fault]:
+    """A slice of Kafka may lack what explains a fault (a ledger that was down linked much later); a dispute's
+    whole trail does not."""
+    doubted = {fault.dispute_id for fault in faults if fault.where == "kafka"}
+    again: list[Fault] = [fault for fault in faults if fault.dispute_id not in doubted]
+    for chain in sorted(doubted):
+        entries = find(chain.removeprefix("operations:"))
+        mine = [entry for entry in entries if entry.dispute_id == chain.removeprefix("operations:")]
+        if not mine:
+            again += [fault for fault in faults if fault.dispute_id == chain]
+            continue
+        views = [kafka_view.view_of(mine)]
+        again += _verify([chain], views, client, behind, now).faults
+    return again
+
+
+def verify_heads(file: HeadsFile, client: Client | None, kafka: bool, now: datetime) -> list[Fault]:
+    """Whether each chain still has the head that was written out, in each store.
+
+    Raises:
+        KafkaException, clickhouse_connect.driver.exceptions.Error: a store went away.
+    """
+    stores: dict[str, dict[tuple[str, int], str]] = {}
+    if kafka:
+        begin, _ = window(file.day, now)
+        links = read_links(begin, file.until)
+        stores["kafka"] = {(c, n): h for c, n, h in links if file.heads.get(c, (0, ""))[0] == n}
     if client is not None:
-        chains |= set(clickhouse_view.active(client, since, until))
-    return _verify(sorted(chains | set(heads or {})), views, client, sink_lag(kafka), now, heads)
+        stores["clickhouse"] = {}
+        for batch in clickhouse_view.batches(file.heads):
+            for chain, links_ in clickhouse_view.links_of(client, batch).items():
+                stores["clickhouse"] |= {(chain, link.sequence): link.chain for link in links_}
+    said = "the chain was made anew, or cut, after its head was written out"
+    return [
+        Fault(chain, "head_missing" if there is None else "head_differs", name, number, None, said)
+        for name, held in stores.items()
+        for chain, (number, head) in sorted(file.heads.items())
+        if (there := held.get((chain, number))) != head
+    ]
 
 
 def _verify(
@@ -101,7 +168,8 @@ def _verify(
     client: Client | None,
     behind: Callable[[Place], bool],
     now: datetime,
-    heads: Heads | None,
+    heads: Heads | None = None,
+    period: Period | None = None,
 ) -> Checked:
     total = Checked()
     for batch in clickhouse_view.batches(chains):
@@ -111,7 +179,7 @@ def _verify(
             view = clickhouse_view.view_of(client, asked, behind)
             view.unread = kafka_views[0].unread if kafka_views else (lambda _: False)
             views.append(view)
-        total.add(check_views(batch, views, now, heads))
+        total.add(check_views(batch, views, now, heads, period))
         if client is not None:
             total.faults += check_rows(client, views[-1], batch, now)
     return total

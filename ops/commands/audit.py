@@ -1,18 +1,17 @@
 """`audit`: whether the trail is whole, whether it adds up, and a copy of one dispute's."""
 
-from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Any
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ops.commands.reply import FALSE, TRUE, As, Json, answer, commands, note, refuse, say, visible
+from ops.commands.reply import As, Json, answer, commands, refuse, say
 
 if TYPE_CHECKING:
-    from ops.audit.chains import Checked, Fault
-    from ops.audit.heads import Heads
+    from ops.audit.chains import Checked
+    from ops.audit.heads import Heads, HeadsFile
 
 app = commands()
-MOST_SHOWN = 50
 
 Identifier = Annotated[str, typer.Argument(metavar="[ID]", help="A dispute's id, or an order's.")]
 Since = Annotated[str, typer.Option(help="From this day or moment on; a day begins at 00:00 UTC.")]
@@ -49,29 +48,30 @@ def verify(
       refund-bench audit verify --since 2026-11-30 --heads heads/heads-2026-11-30.json
       refund-bench audit verify --zip order-1840.zip
     """
-    from datetime import UTC
-
     from ops.audit import verify as verifying
+    from ops.audit.answering import period, tell_checked
     from ops.audit.stores import open_stores
 
     now = datetime.now(UTC)
     written = _heads(heads)
     if zip_file:
-        _tell(_zip(zip_file, written), as_json, stores=["zip"])
+        tell_checked(_zip(zip_file, written.heads if written else None), as_json, stores=["zip"])
         return
-    begin, end = _period(since, until, now)
+    begin, end = period(since, until, now)
     with open_stores() as stores:
         if identifier:
             checked = verifying.verify_dispute(
-                identifier, stores.client, stores.kafka, now, written
+                identifier, stores.client, stores.kafka, now, written.heads if written else None
             )
             if checked is None:
                 from ops.commands.status import unknown
 
                 unknown(identifier)
         else:
-            checked = verifying.verify_period(begin, end, stores.client, stores.kafka, now, written)
-        _tell(checked, as_json, stores=stores.names)
+            checked = verifying.verify_period(begin, end, stores.client, stores.kafka, now)
+            if written is not None:
+                checked.faults += verifying.verify_heads(written, stores.client, stores.kafka, now)
+        tell_checked(checked, as_json, stores=stores.names)
 
 
 @app.command()
@@ -97,9 +97,8 @@ def recount(
       refund-bench audit recount order-1840
       refund-bench audit recount --since 2026-11-01 --until 2026-12-01 --json
     """
-    from datetime import UTC
-
     from ops.audit import clickhouse_view
+    from ops.audit.answering import period, tell_checked
     from ops.audit.recount import from_clickhouse, from_kafka
     from ops.audit.stores import open_stores
     from ops.commands.status import unknown
@@ -108,7 +107,7 @@ def recount(
 
     if source not in ("", "kafka", "clickhouse"):
         refuse(f"--from {source!r} is not known", "kafka or clickhouse")
-    begin, end = _period(since, until, datetime.now(UTC))
+    begin, end = period(since, until, datetime.now(UTC))
     packs = load_packs()
     with open_stores(source) as stores:
         if stores.client is not None:
@@ -122,7 +121,7 @@ def recount(
             checked = from_clickhouse(stores.client, disputes or [], packs)
         else:
             checked = from_kafka(disputes, begin, end, packs)
-        _tell(checked, as_json, stores=stores.names[-1:])
+        tell_checked(checked, as_json, stores=stores.names[-1:])
 
 
 @app.command()
@@ -141,14 +140,14 @@ def heads(
       refund-bench audit heads --out heads
       refund-bench audit heads --out heads --day 2026-11-30 --json
     """
-    from datetime import UTC
     from pathlib import Path
 
+    from ops.audit.answering import day_of
     from ops.audit.heads import HeadsError, heads_of, read_heads, read_links, window, write_heads
     from ops.reachable import need_kafka
 
     now = datetime.now(UTC)
-    which = _day(day) if day else now.date() - timedelta(days=1)
+    which = day_of(day) if day else now.date() - timedelta(days=1)
     try:
         begin, end = window(which, now)
         need_kafka()
@@ -185,9 +184,9 @@ def export(
       refund-bench audit export order-1840 --out order-1840.zip --as your.name
       refund-bench audit verify --zip order-1840.zip
     """
-    from datetime import UTC
     from pathlib import Path
 
+    from ops.audit.answering import tell_checked
     from ops.audit.case import SOURCES, find_case
     from ops.audit.export import export as packed
     from ops.audit.recount import sealed_pack
@@ -230,7 +229,9 @@ def export(
     except Exception:
         file.unlink()
         raise
-    _tell(_zip(out, None), as_json, stores=[case.source], file=out, sha256=content_hash(body))
+    tell_checked(
+        _zip(out, None), as_json, stores=[case.source], file=out, sha256=content_hash(body)
+    )
 
 
 def _zip(file: str, heads: "Heads | None") -> "Checked":
@@ -244,7 +245,7 @@ def _zip(file: str, heads: "Heads | None") -> "Checked":
         refuse(f"--zip {error}")
 
 
-def _heads(file: str) -> "Heads | None":
+def _heads(file: str) -> "HeadsFile | None":
     if not file:
         return None
     from pathlib import Path
@@ -252,60 +253,6 @@ def _heads(file: str) -> "Heads | None":
     from ops.audit.heads import HeadsError, read_heads
 
     try:
-        return read_heads(Path(file)).heads
+        return read_heads(Path(file))
     except HeadsError as error:
         refuse(f"--heads {error}")
-
-
-def _period(since: str, until: str, now: datetime) -> tuple[datetime, datetime]:
-    begin = _moment("--since", since) if since else now - timedelta(days=1)
-    end = _moment("--until", until) if until else now
-    if end <= begin:
-        refuse("--until: is not after --since", "give a later day or moment")
-    return begin, end
-
-
-def _moment(option: str, text: str) -> datetime:
-    from datetime import UTC
-
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        refuse(f"{option} {text!r}: is not a day or a moment", "write 2026-11-30 or 2026-11-30T18:00:00Z")  # fmt: skip
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
-def _day(text: str) -> date:
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        refuse(f"--day {text!r}: is not a day", "write 2026-11-30")
-
-
-def _counted(checked: "Checked") -> str:
-    parts = {"disputes": checked.disputes, "chains": checked.chains, "events": checked.events, "erased": checked.erased}  # fmt: skip
-    return ", ".join(f"{number} {name}" for name, number in parts.items() if number)
-
-
-def _tell(checked: "Checked", as_json: bool, **more: Any) -> None:
-    faults: list[Fault] = checked.faults
-    found = {
-        "ok": not faults,
-        "disputes": checked.disputes,
-        "chains": checked.chains,
-        "events": checked.events,
-        "erased": checked.erased,
-        "under_way": checked.under_way,
-        "faults": [fault.as_json() for fault in faults],
-        **more,
-    }
-
-    def tell() -> None:
-        for fault in faults[:MOST_SHOWN]:
-            where = f" {fault.place}" if fault.place else ""
-            say(visible(f"{fault.dispute_id} {fault.sequence or '-'}: {fault.what} in {fault.where}{where} {fault.detail}"))  # fmt: skip
-        if len(faults) > MOST_SHOWN:
-            note(f"and {len(faults) - MOST_SHOWN} more; see --json")
-        say(f"{_counted(checked) or 'nothing'}: {len(faults)} faults")
-
-    answer(as_json, found, tell, FALSE if faults else TRUE)

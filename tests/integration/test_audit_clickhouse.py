@@ -10,6 +10,7 @@ import pytest
 from clickhouse_connect.driver.client import Client
 
 from ops.audit.chains import Checked
+from ops.audit.heads import write_heads
 from ops.audit.recount import from_clickhouse
 from ops.audit.verify import verify_dispute, verify_period
 from ops.cases import labelled
@@ -190,6 +191,10 @@ def test_the_command_says_so_with_its_exit_code(
     assert sound.json["events"] >= 10
     again = cli("audit", "recount", "--since", "2026-09-01", "--json")
     assert (again.code, again.json["disputes"], again.json["faults"]) == (0, 3, [])
+    heads = {mine.dispute_id: (1, "sha256:x")}
+    file = write_heads(tmp_path, BEGIN.date(), BEGIN + timedelta(hours=6), heads, True)
+    anew = cli("audit", "verify", "--since", "2026-09-01", "--heads", str(file), "--json")
+    assert [(f["what"], f["where"]) for f in anew.json["faults"]] == [("head_differs", "clickhouse")]  # fmt: skip
     tampered(f"ALTER TABLE payments DELETE WHERE 1 {SYNC}")
     broken = cli("audit", "verify", mine.dispute_id, "--json")
     assert (broken.code, broken.json["faults"][0]["what"]) == (1, "row_missing")

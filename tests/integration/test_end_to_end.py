@@ -454,6 +454,10 @@ def test_the_trail_of_everything_above_is_whole_and_adds_up(
     with connect(address_from(stack.environment)) as client:
         until(lambda: verify_period(begin, later, client, True, later).faults == [], timeout_s=60)
         checked = verify_period(begin, later, client, True, later)
+        packs = client.query(
+            "SELECT details['policy'] FROM v_operations WHERE action = 'pack_loaded'"
+        )
+    assert sorted(row[0] for row in packs.result_rows) == ["bank-disputes-ng", "food-delivery"]
     assert checked.disputes >= DISPUTES
     assert checked.events >= 10 * DISPUTES
     cli = Cli()
