@@ -3,14 +3,12 @@
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-from ops.audit.verify import verify_period
 from ops.cases import complaint_of, evidence_of, labelled
 from ops.filing import file_cases
 from ops.local.stack import LocalStack
@@ -441,46 +439,3 @@ def test_reconcile_holds_all_sources_against_each_other(
             away.setenv(f"REFUND_BENCH_{variable}", "http://127.0.0.1:1")
             down = cli("reconcile", "--json")
         assert (down.code, name in down.json["error"]) == (3, True), down.err
-
-
-def test_the_trail_of_everything_above_is_whole_and_adds_up(
-    stack: LocalStack, watcher: Watcher, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for name, value in stack.environment.items():
-        monkeypatch.setenv(name, value)
-    # As if an hour had passed, so that nothing counts as under way but what the apps have not read.
-    later = datetime.now(UTC) + timedelta(hours=1)
-    begin = later - timedelta(days=1)
-    with connect(address_from(stack.environment)) as client:
-        until(lambda: verify_period(begin, later, client, True, later).faults == [], timeout_s=60)
-        checked = verify_period(begin, later, client, True, later)
-        packs = client.query(
-            "SELECT details['policy'] FROM v_operations WHERE action = 'pack_loaded'"
-        )
-    assert sorted(row[0] for row in packs.result_rows) == ["bank-disputes-ng", "food-delivery"]
-    assert checked.disputes >= DISPUTES
-    assert checked.events >= 10 * DISPUTES
-    cli = Cli()
-    again = cli("audit", "recount", "--since", begin.isoformat(), "--json")
-    assert (again.code, again.json["faults"]) == (0, [])
-    assert again.json["disputes"] >= DISPUTES
-
-    mine = next(
-        t.entry.dispute_id for t in watcher.trails.values() if t.entry and t.entry.paid_minor
-    )
-    for source in ("kafka", "clickhouse"):
-        told = cli("explain", mine, "--from", source, "--as", "auditor-7", "--json")
-        assert (told.code, told.json["source"], told.json["status"] in FINAL) == (0, source, True)
-    assert cli("audit", "verify", mine, "--json").json["ok"]
-    today = datetime.now(UTC).date().isoformat()
-    heads = cli("audit", "heads", "--out", str(tmp_path / "heads"), "--day", today, "--json")
-    assert heads.json["chains"] >= DISPUTES
-    zipped = str(tmp_path / "dispute.zip")
-    taken = cli("audit", "export", mine, "--out", zipped, "--as", "auditor-7", "--json")
-    assert (taken.code, taken.json["faults"]) == (0, [])
-    assert cli("audit", "export", mine, "--out", zipped).code == 2, "never over a file"
-    alone = cli("audit", "verify", "--zip", zipped, "--heads", heads.json["file"], "--json")
-    assert (alone.code, alone.json["disputes"]) == (0, 1)
-    acts = [op["action"] for op in cli("explain", mine, "--json").json["operations"]]
-    assert acts.count("customer_text_read") >= 4
-    assert "trail_exported" in acts
