@@ -140,6 +140,26 @@ async def test_what_others_paid_counts_and_what_was_recorded_counts_once() -> No
 
 
 @on_a_loop
+async def test_of_two_instances_each_passes_the_ceiling_by_no_more_than_the_other_has_under_way() -> (
+    None
+):
+    one, two = Bench(), Bench()
+    begun: list[Decision] = []
+    for number in range(20):
+        bench = (one, two)[number % 2]
+        if bench.held(decision(number, 3_000)) is None:
+            begun.append(decision(number, 3_000))
+    # Neither has read anything of the other: each stays within the ceiling by itself.
+    assert sum(each.amount_minor for each in begun) == 2 * 9_000
+    for bench in (one, two):
+        for each in begun:
+            bench.gate.paid(as_paid(each), NOW)
+        bench.gate.switched(SwitchState(paused=True, by="payout"))
+        bench.gate.switched(SwitchState())
+        assert bench.held(decision(50, 1)) == "payouts_tripped"
+
+
+@on_a_loop
 async def test_a_replay_of_old_payments_counts_nothing() -> None:
     bench = Bench()
     for number in range(50):
