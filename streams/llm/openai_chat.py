@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from json import JSONDecodeError
 from typing import Any
 
+import httpx2
 import orjson
 from openai import (
     APIConnectionError,
@@ -51,6 +52,9 @@ class OpenAIChat:
                 error.status_code, said, self._access, error.response.headers.get("retry-after")
             )
         except APITimeoutError as error:
+            if isinstance(error.__cause__, httpx2.ConnectTimeout):
+                # No connection in time, or one that was reset: the SDK's transport calls both this.
+                raise ProviderDown(f"{self._access.base_url}: {error.__cause__}") from error
             raise TimeoutError(f"no answer in {self._access.timeout_s:g} s") from error
         except APIConnectionError as error:
             raise ProviderDown(f"{self._access.base_url}: {error.__cause__ or error}") from error

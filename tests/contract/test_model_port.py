@@ -121,14 +121,14 @@ async def test_a_re_ask_carries_the_correction_and_is_counted(
 
 RAISED: dict[str, type[Exception]] = {
     "rate_limited": Overloaded, "overloaded": Overloaded, "server_error": ProviderDown, "bad_gateway": ProviderDown,
-    "hang": ProviderDown, "reset_before": ProviderDown, "reset_within": ProviderDown, "broken_json": ProviderDown,
+    "hang": TimeoutError, "reset_before": ProviderDown, "reset_within": ProviderDown, "broken_json": ProviderDown,
     "html": ProviderDown, "wrong_shape": ProviderDown, "unauthorised": Misconfigured, "forbidden": Misconfigured,
     "unknown_model": Misconfigured, "no_credit": Misconfigured,
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", RAISED)
-async def test_a_call_that_fails_is_one_of_three_errors(
+async def test_a_call_that_fails_is_one_of_the_ports_errors(
     remote: RemoteModel, stub: StubProcess, fault: str
 ) -> None:
     stub.set_faults(shares={fault: 1})
