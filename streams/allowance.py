@@ -11,6 +11,7 @@ from schemas.topics import DECISIONS
 from streams.emit import Emit, emit, start, timer_id
 from streams.policies.loader import PackRegistry
 from streams.pricing.allowance import apply_allowance
+from streams.recomputed import check_same, fingerprint
 from streams.sealing import DecisionSeal
 
 STAGE = "allowance"
@@ -31,6 +32,8 @@ class CustomerState(Model):
     authorised: tuple[Authorised, ...] = ()
     decided: dict[str, UtcDatetime] = {}
     """Decisions already made, so that a proposal that comes again decides nothing twice."""
+    contents: dict[str, str] = {}
+    """What each of them was decided on, as a fingerprint of its proposal."""
     retire_at: UtcDatetime | None = None
     """When nothing of this counts any more; by a timer, never by a TTL."""
 
@@ -50,8 +53,14 @@ class Allowance:
 
         `now` is the broker's time of the proposal, so that a replay counts the same window. A payment
         that the gateway later refuses still counts: the limit may be too careful, never too generous.
+
+        Raises:
+            Recomputed: the proposal was decided before, and now says something else of the money.
         """
+        content = fingerprint(proposal)
         if proposal.proposal_id in state.decided:
+            known = state.contents.get(proposal.proposal_id, content)
+            check_same(proposal.proposal_id, known, content)
             return state, []
         pack = self._registry.get(proposal.pack.policy, proposal.pack.pack_version).pack
         since = now - timedelta(days=pack.limits.customer_window_days)
@@ -123,7 +132,11 @@ class Allowance:
         # payment key, which payout looks up before it pays.
         decided = {key: at for key, at in state.decided.items() if at > now - remembered(pack)}
         decided[proposal.proposal_id] = now
-        after = CustomerState(authorised=recent, decided=decided, retire_at=state.retire_at)
+        contents = {key: held for key, held in state.contents.items() if key in decided}
+        contents[proposal.proposal_id] = content
+        after = CustomerState(
+            authorised=recent, decided=decided, contents=contents, retire_at=state.retire_at
+        )
         after, timers = self._keep(after, proposal.customer_id, now)
         return after, [emit(DECISIONS, self._seal.sealed(decision)), *timers]
 

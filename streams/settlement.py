@@ -30,6 +30,7 @@ from streams.order_book import (
 from streams.payout import KEY_CONFLICT
 from streams.policies.loader import LoadedPack, PackRegistry
 from streams.proposing import propose
+from streams.recomputed import check_same, fingerprint
 from streams.reviewing import review_outcome
 from streams.telling import acknowledgement, is_told, letter_id, outcome_letter, review_letter
 
@@ -96,9 +97,15 @@ class Settlement:
         return self._advance(book, verdict.dispute_id, dispute, now, emits)
 
     def on_decision(self, book: OrderBook, decision: Decision, now: datetime) -> Step:
-        """An order whose state was lost is rebuilt from its decisions, with their keys and their tier."""
+        """An order whose state was lost is rebuilt from its decisions, with their keys and their tier.
+
+        Raises:
+            Recomputed: the decision is known, and now says something else of the money.
+        """
         dispute = book.disputes.get(decision.dispute_id, DisputeBook())
-        if decision.decision_id in dispute.decisions:
+        known = dispute.decisions.get(decision.decision_id)
+        if known is not None:
+            check_same(decision.decision_id, fingerprint(known), fingerprint(decision))
             return book, []
         paid = [line.grievance_id for line in decision.lines if line.disposition == "pay"]
         dispute = dispute.model_copy(

@@ -15,7 +15,7 @@ from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, TopicPartition
 
-from ops.cases import evidence_of, labelled
+from ops.cases import evidence_of, labelled, renamed
 from ops.filing import file_cases
 from ops.local.stack import LocalStack
 from ops.watch import Watcher
@@ -28,23 +28,13 @@ WARM_UP = 30
 """Disputes filed before the clock counts: every app has its partitions and its code is loaded."""
 
 
-def renamed(case: dict[str, Any], number: int) -> dict[str, Any]:
-    """The case as another customer's, about another order."""
-    order, customer = f"bench-{number}", f"cust-bench-{number}"
-    evidence = {**case["evidence"], "customer_id": customer}
-    evidence["transaction_id" if "transaction_id" in evidence else "order_id"] = order
-    if evidence.get("related"):
-        evidence["related"] = [
-            {**r, "transaction_id": f"{order}-{i}"} for i, r in enumerate(evidence["related"])
-        ]
-    complaint = {**case["complaint"], "order_id": order, "customer_id": customer}
-    return {**case, "id": f"bench-{number}", "complaint": complaint, "evidence": evidence}
-
-
 def run(disputes: int = 200, per_second: float = 5.0, seed: int = 1) -> dict[str, Any]:
     """File at a steady rate and report how long each took to settle (seconds)."""
     pool = [case for case in labelled() if evidence_of(case) is not None]
-    source = (renamed(case, number) for number, case in enumerate(itertools.cycle(pool)))
+    source = (
+        renamed(case, f"bench-{number}", f"cust-bench-{number}")
+        for number, case in enumerate(itertools.cycle(pool))
+    )
     with (
         tempfile.TemporaryDirectory(prefix="refund-bench-") as folder,
         LocalStack(Path(folder), "offline-rules") as stack,

@@ -30,3 +30,15 @@ def evidence_of(case: dict[str, Any]) -> dict[str, Any] | None:
     """The evidence as upstream would send it; None where the record says nothing beyond which order it is."""
     body = case.get("evidence")
     return body if isinstance(body, dict) and not is_identity_only(body) else None
+
+
+def renamed(case: dict[str, Any], order: str, customer: str) -> dict[str, Any]:
+    """The case as another customer's, about another order. It must have evidence."""
+    evidence = {**case["evidence"], "customer_id": customer}
+    evidence["transaction_id" if "transaction_id" in evidence else "order_id"] = order
+    if evidence.get("related"):
+        evidence["related"] = [
+            {**r, "transaction_id": f"{order}-{i}"} for i, r in enumerate(evidence["related"])
+        ]
+    complaint = {**case["complaint"], "order_id": order, "customer_id": customer}
+    return {**case, "id": order, "complaint": complaint, "evidence": evidence}

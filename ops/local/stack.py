@@ -13,6 +13,7 @@ from urllib.request import urlopen
 from ops.local.clickhouse_users import write_users
 from ops.local.kafka import LocalKafka
 from ops.local.ports import free_port
+from ops.local.supervised import LONGEST_BACKOFF_S
 from ops.local.supervisor import Process, Status, Supervisor
 from ops.stub.pointing import pointing_at
 from sinks.connection import address_from, connect
@@ -40,6 +41,7 @@ class LocalStack:
     `provider` is what seats of provider `default` are; `broker` None starts our own Kafka;
     `gateway_flags` go to the gateway at each of its starts, `--faults` among them. With `stub_flags`,
     which may be none, the LLM stub is started and every provider's address points at it.
+    `longest_backoff_s` bounds the wait before a process that died is started again.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class LocalStack:
         environment: Mapping[str, str] | None = None,
         gateway_flags: tuple[str, ...] = (),
         stub_flags: tuple[str, ...] | None = None,
+        longest_backoff_s: float = LONGEST_BACKOFF_S,
     ) -> None:
         self.folder = folder.absolute()
         self.kafka = LocalKafka(self.folder / "kafka") if broker is None else None
@@ -60,6 +63,7 @@ class LocalStack:
         self._apps = apps
         self._broker = broker
         self._gateway_flags = gateway_flags
+        self._longest_backoff_s = longest_backoff_s
         self.environment = {
             "REFUND_BENCH_PROVIDER": provider,
             "REFUND_BENCH_GATEWAY": f"http://127.0.0.1:{self._gateway_port}",
@@ -114,11 +118,20 @@ class LocalStack:
             create_topics(self.bootstrap, 1 if self.kafka else None)
             migrate(connect(address_from(self.environment)))
             on_step(f"{len(self._apps)} apps")
-            self._run([self._app(name) for name in self._apps], STOP_APPS_WITHIN_S)
+            self.start_apps()
         except BaseException:
             self.stop()
             raise
         return self
+
+    def start_apps(self) -> None:
+        """The apps alone, after `stop_apps`."""
+        self._run([self._app(name) for name in self._apps], STOP_APPS_WITHIN_S)
+
+    def stop_apps(self) -> None:
+        """The apps alone; broker, gateway and ClickHouse go on."""
+        supervisor, within_s = self._supervisors.pop()
+        supervisor.stop(within_s)
 
     def stop(self) -> None:
         """Apps first, so that what they hold is committed while the broker is there."""
@@ -171,6 +184,7 @@ class LocalStack:
                 ],
                 ready=lambda: _answers(f"{self.environment['REFUND_BENCH_GATEWAY']}/health"),
                 address=self.environment["REFUND_BENCH_GATEWAY"],
+                longest_backoff_s=self._longest_backoff_s,
             ),
             Process(
                 "clickhouse",
@@ -201,7 +215,12 @@ class LocalStack:
         )
 
     def _app(self, name: str) -> Process:
-        return Process(name, [sys.executable, "-m", "ops.cli", "run", name], env=self.environment)
+        return Process(
+            name,
+            [sys.executable, "-m", "ops.cli", "run", name],
+            env=self.environment,
+            longest_backoff_s=self._longest_backoff_s,
+        )
 
     def _clickhouse_users(self) -> Path:
         held = self.environment

@@ -41,6 +41,8 @@ class Process:
     """Names that must be running first; they are also stopped later."""
     address: str = ""
     ready_within_s: float = 60.0
+    longest_backoff_s: float = LONGEST_BACKOFF_S
+    """Between a death and the next start, however often it has died."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ class Supervised:
     def _buried(self, now: float, how: str) -> None:
         self._last_exit = how
         self._deaths += 1
-        self._start_at = now + backoff_s(self._deaths)
+        self._start_at = now + min(backoff_s(self._deaths), self.process.longest_backoff_s)
         self._enter("restarting")
 
     def _is_ready(self, alive_s: float) -> bool:

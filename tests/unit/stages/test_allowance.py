@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from schemas.settlement import Decision, Proposal
 from streams.allowance import Allowance, CustomerState, remembered
+from streams.recomputed import Recomputed
 from tests.unit.stages.events import (
     BANK,
     FOOD,
@@ -85,8 +86,33 @@ def test_a_proposal_that_comes_again_decides_nothing_twice() -> None:
     customer = Customer()
     customer.take(proposal(1))
     state = customer.state
-    assert customer.take(proposal(1), after(days=3)) is None
+    again = proposal(1).model_copy(update={"at": after(days=3)})
+    assert customer.take(again, after(days=3)) is None
     assert customer.state == state
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"amount_minor": 1},
+        {"proposed_minor": 1},
+        {"decision_rule": "safety_requires_human"},
+        {"lines": (a_line(2, "d-1", amount_minor=90_000),)},
+        {"lines": (a_line(1, "d-1", amount_minor=90_000, disposition="person"),)},
+        {"needs_person": True},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_recomputation_that_differs_is_refused_and_the_first_stands(
+    change: dict[str, Any],
+) -> None:
+    """The stage makes a dead letter of it, so it is recorded, and nothing is decided."""
+    customer = Customer()
+    customer.take(proposal(1))
+    state = customer.state
+    with pytest.raises(Recomputed, match="d-1:auto was decided before"):
+        customer.take(proposal(1).model_copy(update=change))
+    assert (customer.state, len(customer.decisions)) == (state, 1)
 
 
 @pytest.mark.parametrize(("days", "amount"), [(29.9, 0), (30.1, 90_000)])
@@ -162,10 +188,11 @@ def test_an_earlier_rule_is_not_overwritten() -> None:
 )
 def test_no_thirty_days_hold_more_than_the_limit(orders: list[tuple[int, int, int]]) -> None:
     customer = Customer()
-    days = 0
+    days, told = 0, dict[int, int]()
     for number, amount, wait in orders:
         days += wait // 10
-        customer.take(proposal(number, amount), after(days=days))
+        # One that comes again says the same.
+        customer.take(proposal(number, told.setdefault(number, amount)), after(days=days))
     window = timedelta(days=FOOD.pack.limits.customer_window_days)
     for first in customer.decisions:
         inside = [d for d in customer.decisions if first.at <= d.at < first.at + window]

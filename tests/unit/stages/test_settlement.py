@@ -16,6 +16,7 @@ from schemas.timer import Deadline
 from schemas.verdict import Verdict
 from streams.emit import Emit
 from streams.order_book import OrderBook
+from streams.recomputed import Recomputed
 from streams.settlement import Settlement
 from tests.unit.stages.events import (
     BANK,
@@ -196,6 +197,17 @@ def test_the_letter_is_asked_for_when_the_money_has_moved_and_once() -> None:
     [letter] = order.letters
     assert (letter.kind, letter.paid_minor) == ("outcome", 9_900)
     assert order.take(decision, as_paid(decision)) == []
+
+
+def test_a_decision_that_comes_again_with_other_content_is_refused() -> None:
+    """The stage makes a dead letter of it; what was decided first stands."""
+    order = Order()
+    decision = order.settle(*verdicts("UPHELD", "UPHELD"))
+    order.take(decision)
+    book = order.book
+    with pytest.raises(Recomputed):
+        order.take(decision.model_copy(update={"amount_minor": 1}))
+    assert order.book == book
 
 
 def test_a_payment_before_its_decision_is_the_same() -> None:
