@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from schemas.letter import Letter, LetterKind, LetterRequest, ToldLine
+from streams.beyond_lines import CATEGORY
 from streams.letter_checks import problems
 from streams.letter_templates import TemplateMissing, letter_words, render
 from streams.letters import from_template, write
@@ -165,6 +166,15 @@ def test_kinds_that_always_say_the_same_need_no_call(kind: LetterKind) -> None:
         Scripted(), request(kind, paid=0, lines=(PENDING,) if kind == "handed_over" else ())
     )
     assert (letter.written_by, letter.usage.calls) == ("template", 0)
+
+
+@pytest.mark.parametrize("pack", [FOOD, BANK], ids=["food", "bank"])
+def test_what_a_person_paid_for_the_order_as_a_whole_can_be_told(pack: LoadedPack) -> None:
+    line = ToldLine(category=CATEGORY, text="the order as a whole", amount_minor=5000, state="resolved")  # fmt: skip
+    asked = request("review", 5000, (line,), pack)
+    letter = run(OfflineRules(), asked, pack)
+    assert found(letter.body, asked, pack) == (), letter.body
+    assert letter.rejected_drafts == ()
 
 
 def test_an_acknowledgement_is_a_template_that_passes_the_checks() -> None:
