@@ -156,12 +156,13 @@ async def test_one_model_is_down_and_the_other_is_not(stub: StubProcess) -> None
 async def test_what_is_over_the_limit_gets_429_with_whole_seconds(
     stub: StubProcess, api: str
 ) -> None:
-    stub.set_faults(admit_per_s=1, burst=5)
+    stub.set_faults(admit_per_s=0.05, burst=5)
     async with asking(api, stub) as ask:
         said = await asyncio.gather(*(ask(f"call {n}") for n in range(20)), return_exceptions=True)
     limited = [one for one in said if isinstance(one, LIMITED)]
-    assert len(limited) >= 12
-    assert {one.response.headers["retry-after"] for one in limited} == {"1"}
+    assert len(limited) >= 14, "five at once, and one more in twenty seconds"
+    waits = {one.response.headers["retry-after"] for one in limited}
+    assert all(wait.isdigit() and 1 <= int(wait) <= 20 for wait in waits)
     told = stub.journal()
     assert told["statuses"] == {"200": 20 - len(limited), "429": len(limited)}
     assert told["early"] == 0
