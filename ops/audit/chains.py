@@ -82,8 +82,14 @@ def check_chain(
             known = links.setdefault(link.sequence, link)
             if _facts(known) != _facts(link):
                 faults.append(_fault(link, "link_altered", view, "another store has another link"))
+    stands = {
+        sequence: view.link_places[chain_id, sequence]
+        for view in views
+        for sequence in links
+        if (chain_id, sequence) in view.link_places
+    }
     for view in views:
-        faults += _links_lacking(chain_id, view, links, now)
+        faults += _links_lacking(chain_id, view, links, stands, now)
     for sequence, head in (heads or {}).items():
         there = links.get(sequence)
         if there is None or there.chain != head:
@@ -139,14 +145,22 @@ def _walk(chain_id: str, view: View, links: Sequence[AuditEntry]) -> Iterator[Fa
 
 
 def _links_lacking(
-    chain_id: str, view: View, links: Mapping[int, AuditEntry], now: datetime
+    chain_id: str,
+    view: View,
+    links: Mapping[int, AuditEntry],
+    stands: Mapping[int, Place],
+    now: datetime,
 ) -> Iterator[Fault]:
-    """Links at the end of a chain that only another store has; gaps before it, the walk has found."""
+    """Links at the end of a chain that only another store has, and that had come as far as this one; gaps
+    before it, the walk has found."""
     mine = view.links.get(chain_id, [])
     if not view.whole:
         return
     last = max((link.sequence for link in mine), default=0)
     for sequence in sorted(links):
+        place = stands.get(sequence)
+        if place is not None and view.excused(place):
+            continue
         if sequence > last and links[sequence].at < now - UNDER_WAY:
             yield _fault(links[sequence], "link_missing", view, "another store has it")
 

@@ -193,11 +193,11 @@ def _take(
     for one in stream(wanted_spans):
         if one.value is None or not wanted(one):
             continue
+        place = Place(one.topic, one.partition, one.offset)
         if one.topic == AUDIT.name:
-            view.add_link(AuditEntry.from_bytes(one.value))
+            view.add_link(AuditEntry.from_bytes(one.value), place)
             if not keep_values:
                 continue
-        place = Place(one.topic, one.partition, one.offset)
         found = stored(place, _key(one), one.at, one.value, keep_value=keep_values)
         if found is None:
             view.unreadable += 1

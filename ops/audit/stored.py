@@ -92,6 +92,8 @@ class View:
     """By chain; those that are not linked themselves (rulings, grievances, proposals) too."""
     links: dict[str, list[AuditEntry]] = field(default_factory=dict)
     """By chain, in the order in which the store has them."""
+    link_places: dict[tuple[str, int], Place] = field(default_factory=dict)
+    """By chain and number, where in Kafka the link itself stands; only Kafka's view knows."""
     excused: Callable[[Place], bool] = lambda _: False
     """True where the store may rightly lack a record: retention took it, or it has not come that far."""
     unread: Callable[[Place], bool] = lambda _: False
@@ -108,8 +110,10 @@ class View:
     def add(self, one: Stored) -> None:
         self.events.setdefault(one.chain, []).append(one)
 
-    def add_link(self, entry: AuditEntry) -> None:
+    def add_link(self, entry: AuditEntry, place: Place | None = None) -> None:
         self.links.setdefault(entry.dispute_id, []).append(entry)
+        if place is not None:
+            self.link_places[entry.dispute_id, entry.sequence] = place
 
 
 def stored(

@@ -205,6 +205,18 @@ def test_what_is_under_way_or_was_purged_is_no_fault() -> None:
     assert soon.faults == []
 
 
+def test_a_store_that_is_hours_behind_lacks_what_has_not_come_to_it() -> None:
+    kafka, mine = recorded().view(), dispute(recorded())
+    behind = touched(cut_links)
+    cut = [link.sequence for link in kafka.links[mine]][-2:]
+    for sequence in cut:
+        kafka.link_places[mine, sequence] = Place("audit", 1, sequence)
+    found = [what for what, where in faults(kafka, behind)]
+    assert found == ["link_missing", "link_missing"]
+    behind.excused = lambda place: place.topic == "audit"
+    assert faults(kafka, behind) == []
+
+
 def _linked() -> set[str]:
     return {link.topic for link in recorded().events("audit")}
 
