@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,14 @@ from schemas.base import PackRef
 from schemas.payment import Payment
 from schemas.settlement import Decision
 from schemas.topics import DEAD_LETTERS, DECISIONS, OPERATIONS, PAYMENTS, Topic
+from streams.payments.kill_switch import resume
 from streams.policies.loader import SHIPPED, PackRegistry
 from streams.sealing import DecisionSeal
 from tests.support.gateway import GatewayProcess, gateway_process
 from tests.support.wait import until
 from tests.unit.stages.events import a_line, a_proposal, as_decided
 from topologies import clients
-from topologies.switch_desk import read_switch
+from topologies.switch_desk import read_switch, write_turn
 from topologies.topic_admin import create_topics
 
 pytestmark = [pytest.mark.kafka, pytest.mark.timeout(120)]
@@ -152,7 +154,11 @@ def test_what_a_pause_or_a_trip_holds_survives_a_kill_and_is_paid_once_after_a_p
     tripped = until(lambda: state if (state := read_switch(here.bootstrap)).paused else None, 30)
     assert (tripped.by, tripped.reason) == ("payout", "ceiling_passed")
     assert "small-3:auto" not in here.moved()
-    here.payouts("resume", "--as", "asha", "--reason", "sums_checked")
+    resumed = resume(tripped, "asha", "sums_checked", datetime.now(UTC))
+    assert resumed is not None
+    producer = clients.transactional_producer("test-resume", 0, here.bootstrap)
+    producer.init_transactions(10)
+    write_turn(producer, resumed)
     until(lambda: "small-3:auto" in here.payments(), 30, 0.2)
     assert here.moved().count("small-3:auto") == 1
     assert not read_switch(here.bootstrap).paused
