@@ -36,9 +36,8 @@ AGAIN_AFTER_S: Final = 1.0
 class PayoutWatch:
     """Runs from `start` until the process ends; whatever goes wrong is tried again, and the gate stays shut."""
 
-    def __init__(self, gate: PayoutGate, instance: int | None = None) -> None:
+    def __init__(self, gate: PayoutGate) -> None:
         self._gate = gate
-        self._instance = instance
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._release: Callable[[], Any] = gate.release
@@ -131,8 +130,8 @@ class PayoutWatch:
             return
         try:
             if self._producer is None:
-                ordinal = clients.ordinal() if self._instance is None else self._instance
-                self._producer = clients.transactional_producer("refund-bench.payout-trip", ordinal)
+                name = "refund-bench.payout-trip"
+                self._producer = clients.transactional_producer(name, clients.ordinal())
                 self._producer.init_transactions(BROKER_ANSWERS_WITHIN_S)
             write_turn(self._producer, turn)
         except KafkaException:

@@ -2,9 +2,12 @@
 
 from datetime import timedelta
 
+import pytest
+
 from schemas.switch import Switch
 from streams.payments.kill_switch import SwitchState, Turn, pause, resume, trip
 from tests.unit.stages.events import NOW, after
+from topologies.switch_desk import state_of
 
 
 def told(turn: Turn | None, at_s: float) -> SwitchState:
@@ -62,3 +65,31 @@ def test_what_is_no_switch_pauses_until_a_person_resumes() -> None:
     state = SwitchState.unreadable(NOW)
     assert state.paused
     assert not told(resume(state, "asha", "cleared", NOW), 1).paused
+
+
+class Told:
+    """A record of the topic, as the consumer hands it over."""
+
+    def __init__(self, key: bytes, value: bytes | None) -> None:
+        self._key, self._value = key, value
+
+    def key(self) -> bytes:
+        return self._key
+
+    def value(self) -> bytes | None:
+        return self._value
+
+    def timestamp(self) -> tuple[int, int]:
+        return 2, int(NOW.timestamp() * 1000)
+
+
+@pytest.mark.parametrize("value", [b"", b"not json", b"{}", b'{"paused": "perhaps"}'])
+def test_a_record_that_is_no_switch_is_read_as_paused(value: bytes) -> None:
+    state = state_of(Told(b"payouts", value))
+    assert state is not None
+    assert (state.paused, state.since) == (True, NOW)
+
+
+def test_a_tombstone_is_nobody_ever_paused_and_another_key_is_not_ours() -> None:
+    assert state_of(Told(b"payouts", None)) == SwitchState()
+    assert state_of(Told(b"payout", b"{}")) is None
