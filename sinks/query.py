@@ -1,38 +1,30 @@
-"""Runs a canned query: one SQL file by name, its parameters bound, nothing written."""
+"""Asks ClickHouse a canned query: its parameters bound, nothing written, no work without an end."""
 
-import difflib
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime
-from pathlib import Path
-from typing import Any, Literal
-from zoneinfo import ZoneInfo
+from typing import Any
 
 from clickhouse_connect.driver.client import Client
+from clickhouse_connect.driver.exceptions import Error
 
-FOLDER = Path(__file__).parent / "queries"
-BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
-END = datetime(2200, 1, 1, tzinfo=UTC)
+from sinks.migrate import SchemaError
+from sinks.question import BadQuestion, Clock, Question, about, names, question
 
-Clock = Literal["filed", "settled"]
-"""Which moment of a dispute puts it into a period and a day."""
+__all__ = [
+    "BadQuestion",
+    "Clock",
+    "Question",
+    "about",
+    "ask",
+    "names",
+    "parquet",
+    "question",
+    "run",
+]
 
-
-class BadQuestion(ValueError):
-    """A name, a period or a time zone that cannot be asked about; says what can."""
-
-
-def names() -> list[str]:
-    return sorted(path.stem for path in FOLDER.glob("*.sql"))
-
-
-def about(name: str) -> str:
-    """What a query answers, in a sentence or two.
-
-    Raises:
-        BadQuestion: no such query.
-    """
-    lines = _file(name).splitlines()
-    return " ".join(line.removeprefix("-- ") for line in lines[: lines.index("")])
+LONGEST_RUN_S = 60
 
 
 def run(
@@ -43,74 +35,87 @@ def run(
     time_zone: str = "UTC",
     clock: Clock = "filed",
 ) -> dict[str, Any]:
-    """The answer as CONTRACT.md has it; `since` is inside the period, `until` is not.
+    """The answer as CONTRACT.md has it, to a question of any length.
 
     Raises:
-        BadQuestion: no such query, time zone or clock, or a period that ends before it begins.
+        BadQuestion: as `question`.
+        SchemaError: a table or view is not as this release made it.
         clickhouse_connect.driver.exceptions.Error: ClickHouse is away or cannot answer.
     """
-    sql = _sql(name)
-    first, last = since or BEGINNING, until or END
-    if first.tzinfo is None or last.tzinfo is None:
-        raise BadQuestion("since and until need a time zone, for example 2026-11-30T00:00:00+05:30")
-    if first >= last:
-        raise BadQuestion(f"the period ends at {last.isoformat()}, before it begins")
-    if clock not in ("filed", "settled"):
-        raise BadQuestion(f"the clock is 'filed' or 'settled', not {clock!r}")
-    parameters = {
-        "since": _bound(first),
-        "until": _bound(last),
-        "time_zone": _known_zone(time_zone),
-        "clock": clock,
-    }
-    answer = client.query(sql + _read_only(client), parameters=parameters)
-    columns = list(answer.column_names)
-    if not columns:
-        # Native has no header where there is no row.
-        shape = client.query(f"DESCRIBE TABLE ({sql})", parameters=parameters)
-        columns = [row[0] for row in shape.result_rows]
+    return ask(question(name, since, until, time_zone, clock), client)
+
+
+def ask(asked: Question, client: Client, most_rows: int | None = None) -> dict[str, Any]:
+    """The answer, at most `most_rows` of its rows.
+
+    Raises:
+        SchemaError: a table or view is not as this release made it.
+        clickhouse_connect.driver.exceptions.Error: ClickHouse is away or cannot answer.
+    """
+    limit = f"LIMIT {int(most_rows) + 1}\n" if most_rows is not None else ""
+    with _understood(asked.name):
+        answer = client.query(
+            asked.sql + limit + _settings(client), parameters=dict(asked.parameters)
+        )
+        columns = list(answer.column_names)
+        if not columns:
+            # Native has no header where there is no row.
+            shape = client.query(f"DESCRIBE TABLE ({asked.sql})", parameters=dict(asked.parameters))
+            columns = [row[0] for row in shape.result_rows]
+    rows, notes = list(answer.result_rows), asked.notes
+    if most_rows is not None and len(rows) > most_rows:
+        rows = rows[:most_rows]
+        notes += (f"the first {most_rows} rows; ask for a shorter period to see the others",)
     return {
-        "name": name,
-        "since": since.isoformat() if since else None,
-        "until": until.isoformat() if until else None,
-        "time_zone": time_zone,
-        "clock": clock,
+        "name": asked.name,
+        "since": asked.since.isoformat() if asked.since else None,
+        "until": asked.until.isoformat() if asked.until else None,
+        "time_zone": asked.parameters["time_zone"],
+        "clock": asked.parameters["clock"],
         "columns": columns,
-        "rows": [[_plain(value) for value in row] for row in answer.result_rows],
+        "rows": [[_plain(value) for value in row] for row in rows],
+        "notes": list(notes),
     }
 
 
-def _sql(name: str) -> str:
-    """The statement without its comments, which a server need not read."""
-    lines = _file(name).splitlines(keepends=True)
-    return "".join(line for line in lines if not line.lstrip().startswith("--"))
+def parquet(asked: Question, client: Client) -> bytes:
+    """The answer as the engine writes it in Parquet.
+
+    Raises:
+        SchemaError: a table or view is not as this release made it.
+        clickhouse_connect.driver.exceptions.Error: ClickHouse is away or cannot answer.
+    """
+    with _understood(asked.name):
+        return client.raw_query(
+            asked.sql + _settings(client), parameters=dict(asked.parameters), fmt="Parquet"
+        )
 
 
-def _file(name: str) -> str:
-    # The name is compared, never made into a path.
-    if name not in names():
-        near = difflib.get_close_matches(name, names(), n=1, cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names())}"
-        raise BadQuestion(f"there is no query {name!r}; {hint}")
-    return (FOLDER / f"{name}.sql").read_text(encoding="utf-8")
-
-
-def _read_only(client: Client) -> str:
-    """Refuse writes for this statement; a user who may only read must not even say so."""
-    now = client.server_settings.get("readonly")
-    return "" if now is not None and now.value != "0" else "SETTINGS readonly = 2\n"
-
-
-def _bound(at: datetime) -> str:
-    return min(max(at.astimezone(UTC), BEGINNING), END).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-
-
-def _known_zone(name: str) -> str:
+@contextmanager
+def _understood(name: str) -> Iterator[None]:
+    """A column or view that is not there is told as what it is: a schema that somebody changed."""
     try:
-        ZoneInfo(name)
-    except (KeyError, ValueError, OSError):
-        raise BadQuestion(f"there is no time zone {name!r}; one is Asia/Kolkata") from None
-    return name
+        yield
+    except Error as problem:
+        if problem.code not in _NOT_THE_SCHEMA:
+            raise
+        raise SchemaError(
+            f"{name} cannot be answered: a table or view is missing or was altered by hand (code "
+            f"{problem.code}); `refund-bench clickhouse status` says which"
+        ) from problem
+
+
+_NOT_THE_SCHEMA = frozenset({8, 10, 16, 47, 60, 81})
+"""No such column, identifier, table or database."""
+
+
+def _settings(client: Client) -> str:
+    """Refuse writes and endless work for this statement; a user who may only read must not even say so."""
+    now = client.server_settings.get("readonly")
+    readonly = now.value if now is not None else "0"
+    if readonly == "0":
+        return f"SETTINGS readonly = 2, max_execution_time = {LONGEST_RUN_S}\n"
+    return f"SETTINGS max_execution_time = {LONGEST_RUN_S}\n" if readonly == "2" else ""
 
 
 def _plain(value: Any) -> Any:
