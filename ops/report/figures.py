@@ -96,7 +96,7 @@ def across(rows: Sequence[Row], name: str, values: dict[str, Callable[[Row], flo
             at = [row + place * thick for row in range(len(kept))]
             axes.barh(at, [value(row) for row in kept], height=thick, label=label)
         axes.set_yticks([row + 0.4 - thick / 2 for row in range(len(kept))])
-        axes.set_yticklabels([str(row[name])[:48] for row in kept])
+        axes.set_yticklabels([str(row[name])[:64] for row in kept])
         axes.invert_yaxis()
         if len(values) > 1:
             _legend(axes)
@@ -107,7 +107,7 @@ def across(rows: Sequence[Row], name: str, values: dict[str, Callable[[Row], flo
 def _ticks(axes: Any, names: Sequence[str]) -> None:
     step = max(1, -(-len(names) // 10))
     axes.set_xticks(range(0, len(names), step))
-    turned = {"rotation": 25, "ha": "right"} if names and len(names[0]) > 10 else {}
+    turned = {"rotation": 25, "ha": "right"} if any(len(name) > 6 for name in names) else {}
     axes.set_xticklabels([name[:24] for name in names[::step]], **turned)
 
 

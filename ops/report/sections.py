@@ -59,7 +59,11 @@ def _amount_of(category: str, unit: int) -> Callable[[Row], float]:
 
 
 def rules(rows: Sequence[Row]) -> list[Figure]:
-    draw = across(rows, "decision_rule", {"share": lambda row: row["share"]})
+    named = [
+        {**row, "rule": f"{row['decision_rule']} ({row['policy']} v{row['pack_version']})"}
+        for row in rows
+    ]
+    draw = across(named, "rule", {"share": lambda row: row["share"]})
     return [("Share of disputes by the rule that decided", _drawn("rules", draw, tall=len(rows)))]
 
 
@@ -102,6 +106,7 @@ def promise(rows: Sequence[Row]) -> list[Figure]:
         draw(axes)
         for seconds in (15, 30):
             axes.axhline(seconds, color="#6b7280", linewidth=0.8, linestyle="--")
+        axes.set_ylim(0, max(32, axes.get_ylim()[1]))
 
     return [
         ("Seconds from complaint to settled; promised are 15 and 30", _drawn("promise", with_the_promise))
