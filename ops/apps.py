@@ -94,8 +94,8 @@ def _run_sink(settings: Settings) -> int:
         "sink",
         settings,
         processing_guarantee="at-least-once",
-        commit_interval=1.0,
-        commit_every=5_000,
+        commit_interval=sink_app.COMMIT_INTERVAL_S,
+        commit_every=sink_app.COMMIT_EVERY,
     )
     sink_app.build(app, settings.installation_key, on_refused)
     app.run()

@@ -25,6 +25,10 @@ from sinks.writer import Writer
 
 logger = logging.getLogger(__name__)
 
+COMMIT_EVERY, COMMIT_INTERVAL_S = 20_000, 1.0
+"""A flush costs an insert per table, whatever is in it: few and large ones. Its size is bounded by
+`clickhouse_sink.MOST_BUFFERED_BYTES`, its age by the interval."""
+
 
 def build(
     app: Application,

@@ -7,6 +7,7 @@ dropped connection, or by a replay, changes nothing that a view shows.
 import logging
 import random
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from threading import Lock
 from typing import NamedTuple
@@ -28,6 +29,8 @@ INSERT_SETTINGS = {
     # A complaint says when it was filed; one insert may reach into any number of months.
     "max_partitions_per_insert_block": 0,
 }
+TABLES_AT_ONCE = 3
+"""Inserts under way together: while the server works on one table we write the next down."""
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 30.0
 
@@ -63,6 +66,7 @@ class Writer:
         self._types: dict[str, Sequence[ClickHouseType]] = {}
         self._failures = 0
         self._lock = Lock()
+        self._pool = ThreadPoolExecutor(TABLES_AT_ONCE, "clickhouse")
 
     def write(self, rows: Sequence[Row]) -> list[Refused]:
         """Write the rows, one insert per table; what comes back was refused, the rest is stored.
@@ -79,13 +83,13 @@ class Writer:
         with self._lock:
             try:
                 client = self._client or self._open()
-                refused = [
-                    Refused(position, table, describe(problem))
-                    for table, positions in tables.items()
-                    for position, problem in store(
-                        partial(self._insert, client, table, rows), positions
-                    ).items()
+                # The longest first, so that none is waited for alone at the end.
+                under_way = [
+                    self._pool.submit(self._store, client, table, rows, positions)
+                    for table, positions in sorted(tables.items(), key=lambda t: -len(t[1]))
                 ]
+                wait(under_way)
+                refused = sorted(one for stored in under_way for one in stored.result())
             except NotTheRows as failure:
                 raise self._away(failure.problem) from failure
             except (Error, OSError, SchemaBehind) as problem:
@@ -96,6 +100,7 @@ class Writer:
     def close(self) -> None:
         with self._lock:
             self._drop()
+            self._pool.shutdown()
 
     def _open(self) -> Client:
         client = self._connect()
@@ -123,6 +128,15 @@ class Writer:
         level = logging.WARNING if passing else logging.ERROR
         logger.log(level, "ClickHouse cannot write: %s", away)
         return away
+
+    def _store(
+        self, client: Client, table: str, rows: Sequence[Row], positions: Sequence[int]
+    ) -> list[Refused]:
+        insert = partial(self._insert, client, table, rows)
+        return [
+            Refused(position, table, describe(problem))
+            for position, problem in store(insert, positions).items()
+        ]
 
     def _insert(
         self, client: Client, table: str, rows: Sequence[Row], positions: Sequence[int]

@@ -12,7 +12,7 @@ DAYS = 30
 UNTIL = "2026-11-30 00:00:00"
 GRIEVANCES = (2, 2, 3, 4, 4, 5, 6, 8)
 """Of eight disputes; 4.25 on average, three rulings each."""
-_WORDS = [
+WORDS = [
     "the",
     "order",
     "came",
@@ -94,9 +94,9 @@ _CATEGORIES = (
 
 def text(words: str, seed: str) -> str:
     """SQL for `words` words that follow from `seed`."""
-    vocabulary = "[" + ", ".join(f"'{word}'" for word in _WORDS) + "]"
+    vocabulary = "[" + ", ".join(f"'{word}'" for word in WORDS) + "]"
     return (
-        f"arrayStringConcat(arrayMap(i -> {vocabulary}[1 + sipHash64({seed}, i) % {len(_WORDS)}], "
+        f"arrayStringConcat(arrayMap(i -> {vocabulary}[1 + sipHash64({seed}, i) % {len(WORDS)}], "
         f"range({words})), ' ')"
     )
 

@@ -131,13 +131,16 @@ class KillsBefore:
     def __init__(self, server: ClickHouseProcess, client: Client, insert: int, late: bool) -> None:
         self._server, self._client, self._insert, self._late = server, client, insert, late
         self.killed = threading.Event()
+        self._counting = threading.Lock()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._client, name)
 
     def insert(self, *args: Any, **kwargs: Any) -> Any:
-        self._insert -= 1
-        if self._insert == 0:
+        with self._counting:
+            self._insert -= 1
+            now = self._insert == 0
+        if now:
             if self._late:
                 threading.Timer(0.002, self._kill).start()
             else:
