@@ -423,10 +423,11 @@ def test_reconcile_holds_all_sources_against_each_other(
     for by_source in answer.json["totals"].values():
         assert len({by_source[source] for source in ("payments", "gateway", "ledger", "clickhouse")}) == 1  # fmt: skip
     with sqlite3.connect(stack.gateway_file) as db:
-        columns = "reference, order_id, account, amount_minor, currency, simulated, scopes, created_at"  # fmt: skip
+        columns = "order_id, account, amount_minor, currency, simulated, scopes, created_at"
         db.execute(
-            f"INSERT INTO refunds (gateway_ref, key, {columns})"
-            f" SELECT 'rf_by_hand', 'd-nobody:auto', {columns} FROM refunds ORDER BY id LIMIT 1"
+            f"INSERT INTO refunds (gateway_ref, key, reference, {columns})"
+            f" SELECT 'rf_by_hand', 'd-nobody:auto', 'd-nobody:auto', {columns} FROM refunds"
+            " WHERE json_array_length(scopes) = 1 ORDER BY id LIMIT 1"
         )
     connect(address_from(stack.environment)).command("TRUNCATE TABLE payments")
     tampered = cli("reconcile", "--json")
