@@ -1,0 +1,219 @@
+"""The whole stack with Claude's own SDK behind every seat, talking to the stub server that misbehaves on request."""
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ops.bounded_read import every_partition, spans, stream
+from ops.cases import labelled
+from ops.demo import chosen
+from ops.filing import file_cases
+from ops.local.stack import LocalStack
+from ops.outcome import outcome
+from ops.watch import Trail, Watcher
+from schemas.ids import auto_key
+from schemas.ledger import FINAL
+from schemas.ruling import Ruling
+from schemas.topics import ALL, RULINGS, Topic
+from streams.policies.loader import SHIPPED
+from tests import oracle
+from tests.generator import disputes
+from tests.integration.test_end_to_end import gateway_rows
+from tests.support.stub import StubProcess, stub_process
+
+KEY = b"real judges installation key"
+SECRET = "sk-ant-never-to-be-seen"
+WINDOW_S = 3
+MOST_ATTEMPTS = 40
+"""Of one matter: two asks, each tried again until its deadline."""
+
+pytestmark = [pytest.mark.kafka, pytest.mark.timeout(240)]
+
+
+@pytest.fixture(scope="module")
+def stub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StubProcess]:
+    with stub_process(tmp_path_factory.mktemp("stub")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory, stub: StubProcess) -> Iterator[LocalStack]:
+    """The food pack once more under another name, with a short window, beside the shipped ones."""
+    packs = tmp_path_factory.mktemp("packs")
+    folder = packs / "food-quick" / "v1"
+    shutil.copytree(SHIPPED / "food-delivery" / "v1", folder)
+    text = (folder / "pack.toml").read_text()
+    text = text.replace('policy = "food-delivery"', 'policy = "food-quick"')
+    (folder / "pack.toml").write_text(
+        text.replace("tally_window_s = 60", f"tally_window_s = {WINDOW_S}")
+    )
+    environment = {
+        **stub.environment,
+        "ANTHROPIC_API_KEY": SECRET,
+        "REFUND_BENCH_INSTALLATION_KEY": KEY.decode(),
+        "REFUND_BENCH_LLM_TIMEOUT_S": "2",
+        "REFUND_BENCH_PACKS": str(packs),
+    }
+    with LocalStack(tmp_path_factory.mktemp("stack"), "anthropic", environment=environment) as up:
+        yield up
+
+
+@pytest.fixture(scope="module")
+def watcher(stack: LocalStack) -> Iterator[Watcher]:
+    watching = Watcher(stack.bootstrap)
+    yield watching
+    watching.close()
+
+
+def test_the_demo_set_ends_as_labelled_and_within_its_budget_of_calls(
+    stack: LocalStack, watcher: Watcher, stub: StubProcess
+) -> None:
+    stub.forget()
+    cases = chosen(None)
+    filed = file_cases(cases, KEY, stack.bootstrap)
+    assert watcher.wait(filed.values(), 90) == []
+    budget = 0
+    for case in cases:
+        trail = watcher.trails[filed[case["id"]]]
+        found = outcome(case, filed[case["id"]], trail)
+        assert found["matches_label"], found["mismatches"]
+        assert trail.entry is not None
+        assert trail.docket is not None
+        asked = trail.docket.outcome is None or trail.docket.usage.calls > 0
+        worded = sum(letter.written_by == "model" for letter in trail.letters)
+        calls = int(asked) + 3 * len(trail.docket.claims) + worded
+        assert trail.entry.llm_calls == calls, case["id"]
+        assert found["simulated"] == (calls > 0), "a stand-in's rulings must say so"
+        assert trail.entry.usage.re_asks == trail.entry.usage.retries == 0
+        assert (trail.entry.cost_micros > 0) == (calls > 0)
+        budget += calls
+    assert len(stub.journal()["entries"]) == budget
+
+
+def test_one_call_in_ten_misbehaving_in_every_way_at_once(
+    stack: LocalStack, watcher: Watcher, stub: StubProcess
+) -> None:
+    stub.forget()
+    stub.set_faults(everything=0.1, seed=4, retry_after_s=1)
+    cases = disputes(40, seed=414)
+    filed = file_cases(cases, KEY, stack.bootstrap)
+    assert watcher.wait(filed.values(), 150) == [], "a dispute did not end"
+    stub.set_faults()
+    journal = stub.journal()
+    assert len(journal["faults"]) >= 15, "hardly any fault struck"
+    assert max(entry["attempt"] for entry in journal["entries"]) <= MOST_ATTEMPTS
+    assert not any(entry["early"] for entry in journal["entries"]), "sooner than its Retry-After"
+
+    trails = {case["id"]: watcher.trails[filed[case["id"]]] for case in cases}
+    money_is_right(cases, trails, stack)
+    mine = set(filed.values())
+    rulings = [r for r in everything_on_rulings(stack) if r.dispute_id in mine]
+    assert len({r.ruling_id for r in rulings}) == len(rulings)
+    failed = Counter(r.failure for r in rulings if r.ruling == "FAILED")
+    counted = sum(v.votes.FAILED for t in trails.values() for v in t.verdicts.values())
+    assert counted == failed.total()
+    usage = [t.entry.usage for t in trails.values() if t.entry]
+    assert sum(one.re_asks for one in usage) > 0
+    assert sum(one.retries for one in usage) > 0
+
+
+def money_is_right(
+    cases: list[dict[str, Any]], trails: dict[str, Trail], stack: LocalStack
+) -> None:
+    """What was paid is what an oracle prices from what the bench ruled, and no more than the truth is worth."""
+    paid = gateway_rows(stack)
+    for case in cases:
+        trail = trails[case["id"]]
+        entry, docket = trail.entry, trail.docket
+        assert entry is not None
+        assert docket is not None
+        assert entry.status in FINAL
+        decision = trail.decisions[auto_key(entry.dispute_id)]
+        rulings = {line.grievance_id: line.ruling for line in decision.lines}
+        expected = oracle.price(
+            {
+                **case,
+                "evidence": docket.evidence or {"order_id": entry.order_id},
+                "expect": {"grievances": [claim.model_dump() for claim in docket.claims]},
+            },
+            [rulings.get(claim.grievance_id, "ESCALATE") for claim in docket.claims],
+            screening_tripped=bool(entry.screening),
+            safety=docket.safety_words,
+            extraction_failed=docket.outcome == "extraction_failed",
+        )
+        assert decision.amount_minor == expected["amount_minor"], case["id"]
+        assert paid.get(auto_key(entry.dispute_id), 0) == entry.paid_minor == decision.amount_minor
+
+
+def values(topic: Topic, stack: LocalStack) -> list[bytes]:
+    places = spans(every_partition(topic), bootstrap=stack.bootstrap)
+    return [one.value for one in stream(places, bootstrap=stack.bootstrap) if one.value]
+
+
+def everything_on_rulings(stack: LocalStack) -> list[Ruling]:
+    return [Ruling.from_bytes(value) for value in values(RULINGS, stack)]
+
+
+def test_a_seat_whose_provider_is_down_is_outvoted_and_nothing_is_paid_twice(
+    stack: LocalStack, watcher: Watcher, stub: StubProcess
+) -> None:
+    stub.forget()
+    stub.set_faults(down=["judge-strict"], down_with="server_error")
+    cases = [
+        {**case, "policy": "food-quick"}
+        for case in labelled("food-delivery")
+        if case["id"].startswith(("food-01", "food-05", "food-06"))
+    ]
+    cases = [renamed(case, "down") for case in cases]
+    filed = file_cases(cases, KEY, stack.bootstrap)
+    assert watcher.wait(filed.values(), 60) == []
+    for dispute in filed.values():
+        for verdict in watcher.trails[dispute].verdicts.values():
+            votes = verdict.votes
+            assert (votes.UPHELD + votes.REJECTED + votes.ESCALATE, verdict.closed_by) == (
+                2,
+                "window",
+            )
+    before = gateway_rows(stack)
+    stub.set_faults()
+    wanted = sum(len(watcher.trails[d].verdicts) for d in filed.values())
+    strict = [r for r in rulings_of(stack, set(filed.values()), wanted, watcher) if r.seat == 2]
+    assert len(strict) == wanted, "each of the seat's rulings came, or its abstention did"
+    assert gateway_rows(stack) == before
+    for dispute in filed.values():
+        assert len(watcher.trails[dispute].payments) == 1
+
+
+def rulings_of(stack: LocalStack, mine: set[str], wanted: int, watcher: Watcher) -> list[Ruling]:
+    """The disputes' rulings, once the seat that was down has given all of its own."""
+
+    def late(_: object) -> bool:
+        nonlocal found
+        found = [r for r in everything_on_rulings(stack) if r.dispute_id in mine]
+        return sum(r.seat == 2 for r in found) >= wanted
+
+    found: list[Ruling] = []
+    assert watcher.wait(list(mine)[:1], 90, done=late) == []
+    return found
+
+
+def renamed(case: dict[str, Any], suffix: str) -> dict[str, Any]:
+    """The case about another order of another customer."""
+
+    def other(body: dict[str, Any]) -> dict[str, Any]:
+        ids = {k: f"{body[k]}-{suffix}" for k in ("order_id", "customer_id") if k in body}
+        return {**body, **ids}
+
+    return {**case, "complaint": other(case["complaint"]), "evidence": other(case["evidence"])}
+
+
+def test_the_key_is_in_no_event_and_in_no_log(stack: LocalStack) -> None:
+    for topic in ALL:
+        assert not any(SECRET.encode() in value for value in values(topic, stack)), topic.name
+    logs = [file for file in stack.folder.rglob("*.log*") if file.is_file()]
+    assert len(logs) >= 8
+    for file in logs:
+        assert SECRET.encode() not in file.read_bytes(), file
