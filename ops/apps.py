@@ -10,7 +10,7 @@ from streams.llm.registry import check_models
 from topologies import clients
 from topologies.async_stage import AsyncStage, AsyncWorker
 from topologies.dead_letters import DeadLetterBox, record_key
-from topologies.models import models
+from topologies.models import Gates, models
 from topologies.settings import Settings
 
 log = logging.getLogger("refund_bench.app")
@@ -124,13 +124,16 @@ def network_stages(name: str, settings: Settings, seat: int | None) -> list[Asyn
     """The async stages that `run NAME` puts into this process."""
     from topologies import delivery, extraction, judge, letters, payout
 
+    seats = [seat] if seat else judge.seats(settings)
+    judges = [f"judge-{number}" for number in seats]
+    callers = {"extraction": ["extraction"], "judge": judges, "letters": ["letters"]}
+    asking = [s for app, mine in callers.items() if name in (app, "network") for s in mine]
+    gates = Gates(settings, asking)
     one: dict[str, Callable[[], list[AsyncStage]]] = {
-        "extraction": lambda: [extraction.stage(settings)],
-        "judge": lambda: [
-            judge.stage(settings, number) for number in ([seat] if seat else judge.seats(settings))
-        ],
+        "extraction": lambda: [extraction.stage(settings, gates)],
+        "judge": lambda: [judge.stage(settings, gates, number) for number in seats],
         "payout": lambda: [payout.stage(settings)],
-        "letters": lambda: [letters.stage(settings)],
+        "letters": lambda: [letters.stage(settings, gates)],
         "delivery": lambda: [delivery.stage(settings)],
     }
     if name == "network":

@@ -128,8 +128,13 @@ def fence(text: str) -> str:
 
     The marker is taken from the text's own hash, so no text can close its fence.
     """
-    clean = "".join(
-        c for c in text if c in "\n\t" or unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co"}
-    )
+    clean = text
+    if not text.replace("\n", "").replace("\t", "").isprintable():
+        # Only then is a character looked up: this is done to every prompt.
+        clean = "".join(
+            c
+            for c in text
+            if c in _FORMAT_KEPT or unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co"}
+        )
     tag = hashlib.sha256(clean.encode()).hexdigest()[:16]
     return f"<<data {tag}>>\n{clean}\n<<end {tag}>>"

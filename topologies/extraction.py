@@ -14,15 +14,15 @@ from streams.llm.port import Misconfigured, Overloaded, ProviderDown
 from streams.policies.loader import PackRegistry
 from streams.tally import Subject
 from topologies.async_stage import AsyncStage, Message, StageSettings
-from topologies.models import PackModels
+from topologies.models import Gates, PackModels
 from topologies.network_stage import network_stage, now, with_retries
 from topologies.settings import Settings
 
 
-def stage(settings: Settings) -> AsyncStage:
+def stage(settings: Settings, gates: Gates) -> AsyncStage:
     """The extraction app."""
     packs = settings.packs()
-    models = PackModels(settings, lambda pack: pack.extraction)
+    models = PackModels(settings, gates, lambda pack: pack.extraction)
 
     async def handle(dispute: Dispute, message: Message) -> list[Emit]:
         pack = packs.get(dispute.pack.policy, dispute.pack.pack_version)

@@ -8,7 +8,7 @@ from schemas.topics import GRIEVANCES, RULINGS
 from streams.emit import Emit, emit
 from streams.judging import abstain, judge
 from topologies.async_stage import AsyncStage, Message, StageSettings
-from topologies.models import PackModels
+from topologies.models import Gates, PackModels
 from topologies.network_stage import network_stage, now, with_retries
 from topologies.settings import Settings
 
@@ -16,12 +16,12 @@ CALL_DEADLINE_S = 45.0
 """Retries of one ruling end here, inside the default tally window of 60 s; then the seat abstains."""
 
 
-def stage(settings: Settings, seat: int) -> AsyncStage:
+def stage(settings: Settings, gates: Gates, seat: int) -> AsyncStage:
     """The judge of one seat. A provider that its pack names and that cannot be opened is an error here,
     at the start, and never a stand-in."""
     packs = settings.packs()
     models = PackModels(
-        settings, lambda pack: next((s for s in pack.bench.seats if s.seat == seat), None)
+        settings, gates, lambda pack: next((s for s in pack.bench.seats if s.seat == seat), None)
     )
 
     async def handle(grievance: Grievance, message: Message) -> list[Emit]:

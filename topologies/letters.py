@@ -5,15 +5,15 @@ from schemas.topics import LETTER_REQUESTS, LETTERS
 from streams.emit import Emit, emit
 from streams.letters import from_template, write
 from topologies.async_stage import AsyncStage, Message, StageSettings
-from topologies.models import PackModels
+from topologies.models import Gates, PackModels
 from topologies.network_stage import network_stage, now, with_retries
 from topologies.settings import Settings
 
 
-def stage(settings: Settings) -> AsyncStage:
+def stage(settings: Settings, gates: Gates) -> AsyncStage:
     """The letters app. A model that cannot be had in time is no reason to leave a customer without word."""
     packs = settings.packs()
-    models = PackModels(settings, lambda pack: pack.letter)
+    models = PackModels(settings, gates, lambda pack: pack.letter)
 
     async def handle(request: LetterRequest, message: Message) -> list[Emit]:
         pack = packs.get(request.pack.policy, request.pack.pack_version)

@@ -1,19 +1,83 @@
 """Which model each stage and each seat of the bench asks."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime
 
 from schemas.base import PackRef
 from schemas.pack import Asked, PolicyPack
+from streams.llm.gate import Gate
+from streams.llm.gate_opening import open_gate
 from streams.llm.port import Model
-from streams.llm.registry import open_model
+from streams.llm.registry import call_timeout_s, open_model
 from topologies.settings import Settings, SettingsError
 
 DEFAULT = "default"
 
 
+class Gates:
+    """The gates of one process: one per provider, which everything here that asks it passes.
+
+    Args:
+        stages: the stages that this process runs, as `extraction`, `judge-2`, `letters`.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        stages: Collection[str],
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        self._settings = settings
+        self._stages = frozenset(stages)
+        self._environment = environment
+        self._gates: dict[str, Gate] = {}
+
+    def of(self, provider: str) -> Gate:
+        """The gate of a provider.
+
+        Raises:
+            Misconfigured: a limit is wrong.
+        """
+        if provider not in self._gates:
+            callers = self._callers(provider)
+            self._gates[provider] = open_gate(
+                provider,
+                self._environment,
+                self._settings.state_dir,
+                stages=sorted(self._stages & callers),
+                callers=sorted(callers),
+                now=lambda: datetime.now(UTC),
+                timeout_s=call_timeout_s(self._environment),
+            )
+        return self._gates[provider]
+
+    def _callers(self, provider: str) -> frozenset[str]:
+        """Every stage of the installation that asks this provider."""
+        asked: dict[str, list[Asked]] = {}
+        for loaded in self._settings.packs():
+            pack = loaded.pack
+            asked.setdefault("extraction", []).append(pack.extraction)
+            asked.setdefault("letters", []).append(pack.letter)
+            for seat in pack.bench.seats:
+                asked.setdefault(f"judge-{seat.seat}", []).append(seat)
+        return frozenset(
+            stage
+            for stage, ones in asked.items()
+            if any(provider_of(self._settings, one) == provider for one in ones)
+        )
+
+
+def provider_of(settings: Settings, asked: Asked) -> str:
+    """The provider's name, where `default` is the operator's choice."""
+    return settings.provider if asked.provider == DEFAULT else asked.provider
+
+
 def asked_model(
-    settings: Settings, asked: Asked, environment: Mapping[str, str] = os.environ
+    settings: Settings,
+    asked: Asked,
+    environment: Mapping[str, str] = os.environ,
+    gates: Gates | None = None,
 ) -> Model:
     """The model that a pack asks. Never a stand-in for one that cannot be opened.
 
@@ -21,12 +85,13 @@ def asked_model(
         SettingsError: no provider was chosen; a stand-in is never chosen silently.
         streams.llm.port.Misconfigured: the provider lacks something it needs.
     """
-    if asked.provider == DEFAULT and not settings.provider:
+    provider = provider_of(settings, asked)
+    if not provider:
         raise SettingsError(
             "REFUND_BENCH_PROVIDER is not set; choose anthropic, openai, kimi, or offline-rules (a labelled stand-in)"
         )
-    provider = settings.provider if asked.provider == DEFAULT else asked.provider
-    return open_model(provider, environment, asked.model, asked.sampling)
+    gate_of = gates.of if gates else None
+    return open_model(provider, environment, asked.model, asked.sampling, gate_of)
 
 
 class PackModels:
@@ -39,7 +104,9 @@ class PackModels:
         SettingsError, Misconfigured: as `asked_model`.
     """
 
-    def __init__(self, settings: Settings, asks: Callable[[PolicyPack], Asked | None]) -> None:
+    def __init__(
+        self, settings: Settings, gates: Gates, asks: Callable[[PolicyPack], Asked | None]
+    ) -> None:
         self._models: dict[tuple[str, int], Model] = {}
         opened: dict[str, Model] = {}
         for loaded in settings.packs():
@@ -48,7 +115,7 @@ class PackModels:
                 continue
             same = asked.model_dump_json(include=set(Asked.model_fields))
             if same not in opened:
-                opened[same] = asked_model(settings, asked)
+                opened[same] = asked_model(settings, asked, gates=gates)
             self._models[loaded.pack.policy, loaded.pack.version] = opened[same]
 
     def of(self, pack: PackRef) -> Model | None:

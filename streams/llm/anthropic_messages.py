@@ -34,10 +34,10 @@ _STOPPED: dict[str, tuple[Failure, str]] = {
 
 
 class AnthropicMessages:
-    """See `wire.Transport`. `caching` sets the breakpoints behind what many calls share."""
+    """See `wire.Transport`. `caching` says where the breakpoints stand (`registry.CACHING`)."""
 
     def __init__(
-        self, access: Access, facts: ModelFacts, sampling: dict[str, Any], caching: bool
+        self, access: Access, facts: ModelFacts, sampling: dict[str, Any], caching: str
     ) -> None:
         self._access = access
         self._facts = facts
@@ -92,7 +92,11 @@ class AnthropicMessages:
         )
 
     def _request(self, rendered: Rendered, exchanges: Sequence[Exchange]) -> dict[str, Any]:
-        system = {"type": "text", "text": rendered.system, **self._breakpoint(True)}
+        system = {
+            "type": "text",
+            "text": rendered.system,
+            **self._breakpoint(self._caching != "off"),
+        }
         config: dict[str, Any] = {}
         if rendered.schema is not None:
             config["format"] = {"type": "json_schema", "schema": rendered.schema}
@@ -119,7 +123,11 @@ class AnthropicMessages:
 
     def _messages(self, rendered: Rendered, exchanges: Sequence[Exchange]) -> list[dict[str, Any]]:
         blocks = [
-            {"type": "text", "text": block.text, **self._breakpoint(block.cached)}
+            {
+                "type": "text",
+                "text": block.text,
+                **self._breakpoint(block.cached and self._caching in ("snapshot", "lead")),
+            }
             for block in rendered.blocks
         ]
         messages: list[dict[str, Any]] = [{"role": "user", "content": blocks}]
@@ -137,8 +145,9 @@ class AnthropicMessages:
             messages.append({"role": "user", "content": results})
         return messages
 
-    def _breakpoint(self, wanted: bool) -> dict[str, Any]:
-        return _BREAKPOINT if wanted and self._caching else {}
+    @staticmethod
+    def _breakpoint(wanted: bool) -> dict[str, Any]:
+        return _BREAKPOINT if wanted else {}
 
 
 def _answer(message: Message | str, simulated: bool) -> Answer:

@@ -1,13 +1,16 @@
 """From the name of a provider and a model to a model behind the port. Never a stand-in unasked."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from streams.llm import catalogue
 from streams.llm.anthropic_messages import AnthropicMessages
 from streams.llm.catalogue import Provider
+from streams.llm.gate import Gate
+from streams.llm.gate_transport import GatedTransport
+from streams.llm.lead import LeadingTransport
 from streams.llm.offline_rules.model import OfflineRules
 from streams.llm.openai_chat import OpenAIChat
 from streams.llm.port import Misconfigured, Model, Overloaded, ProviderDown
@@ -15,6 +18,9 @@ from streams.llm.remote import RemoteModel
 from streams.llm.wire import Access, Transport
 
 OFFLINE = "offline-rules"
+CACHING = ("policy", "snapshot", "lead", "off")
+"""Where a prompt-cache breakpoint stands: behind the prompt; behind the snapshot too; the same with one
+call leading those that share a snapshot. The first is the default."""
 
 
 def open_model(
@@ -22,10 +28,13 @@ def open_model(
     environment: Mapping[str, str],
     model: str = "default",
     sampling: Mapping[str, Any] | None = None,
+    gate_of: Callable[[str], Gate] | None = None,
 ) -> Model:
     """The model of that provider, configured from the environment. Opens no connection.
 
     Args:
+        gate_of: the gate of a provider in this process; without it nothing holds a call back, which
+            is for checks and tests.
         model: `default` is the one REFUND_BENCH_MODEL names, else the provider's default.
         sampling: passed through to servers that accept it.
 
@@ -45,13 +54,17 @@ def open_model(
             f"model {name!r} refuses {', '.join(sorted(sampling))}; leave `sampling` out of its seat"
         )
     access = _access(provider, name, spec, environment)
+    caching = _choice(environment, "REFUND_BENCH_LLM_CACHE", CACHING)
     extra = dict(sampling or {})
     transport: Transport
     if spec.dialect == "anthropic":
-        caching = _choice(environment, "REFUND_BENCH_LLM_CACHE", ("on", "off")) == "on"
         transport = AnthropicMessages(access, facts, extra, caching)
     else:
         transport = OpenAIChat(access, facts, extra, spec)
+    if gate_of is not None:
+        transport = GatedTransport(transport, gate_of(provider), facts)
+    if caching == "lead":
+        transport = LeadingTransport(transport)
     return RemoteModel(transport, access, facts)
 
 
@@ -88,7 +101,7 @@ def _access(provider: str, model: str, spec: Provider, environment: Mapping[str,
         base_url=base_url,
         key=_key(provider, spec, environment),
         key_setting=spec.key,
-        timeout_s=_timeout(environment),
+        timeout_s=call_timeout_s(environment),
         is_real=parts.hostname in spec.real_hosts,
     )
 
@@ -107,7 +120,12 @@ def _key(provider: str, spec: Provider, environment: Mapping[str, str]) -> str:
     return key
 
 
-def _timeout(environment: Mapping[str, str]) -> float:
+def call_timeout_s(environment: Mapping[str, str]) -> float:
+    """Seconds that one call may take.
+
+    Raises:
+        Misconfigured: the setting is not a number above 0.
+    """
     said = environment.get("REFUND_BENCH_LLM_TIMEOUT_S", "") or "30"
     try:
         seconds = float(said)
@@ -123,7 +141,7 @@ def _timeout(environment: Mapping[str, str]) -> float:
 def _choice(environment: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
     said = environment.get(name, "") or choices[0]
     if said not in choices:
-        raise Misconfigured(f"{name}={said!r}: set {' or '.join(choices)}")
+        raise Misconfigured(f"{name}={said!r}: set {', '.join(choices)}")
     return said
 
 

@@ -1,9 +1,12 @@
 """Screening: what speaks to the machinery is flagged, what only shouts is not."""
 
 import base64
+import unicodedata
 from urllib.parse import quote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from schemas.dispute import ScreeningFlag
 from schemas.evidence import MAX_NESTING
@@ -204,3 +207,11 @@ def test_joiners_that_a_script_needs_are_no_hidden_text() -> None:
 )
 def test_anger_in_pidgin_is_not_an_instruction(said: str) -> None:
     assert rules_in(said) == ()
+
+
+@given(st.text())
+def test_a_fence_holds_everything_that_shows(text: str) -> None:
+    shown = "".join(
+        c for c in text if c in "\n\t" or unicodedata.category(c) not in {"Cc", "Cf", "Cs", "Co"}
+    )
+    assert fence(text).split("\n", 1)[1].rsplit("\n", 1)[0] == shown

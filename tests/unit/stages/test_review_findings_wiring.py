@@ -19,6 +19,7 @@ from tests.unit.topologies.broker_free import Bench
 from topologies import clients, extraction
 from topologies.dead_letters import DeadLetterBox
 from topologies.keyed_stage import KeyedStage, Record, Source
+from topologies.models import Gates
 from topologies.timer import TimerApp
 
 # A stage that cannot go on.
@@ -88,7 +89,7 @@ def test_an_extraction_that_crashes_leaves_a_docket(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(extraction, "network_stage", lambda *args: handles.append(args[3]))
     monkeypatch.setattr(extraction, "extract", crash)
-    extraction.stage(Packs())  # type: ignore[arg-type]
+    extraction.stage(Packs(), Gates(Packs(), ()))  # type: ignore[arg-type]
     dispute = Dispute(
         **about(), text="One naan missing.", filed_at=NOW, received_at=NOW, evidence=a_record()
     )
