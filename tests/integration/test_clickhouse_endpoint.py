@@ -228,6 +228,18 @@ def test_formats_people_ask_for(process: ClickHouseProcess, client: Client) -> N
     assert list(client.query(f"{sql} LIMIT 0").column_names) == ["id", "text"]
 
 
+def test_answers_can_be_streamed_by_row_by_block_and_raw(client: Client) -> None:
+    sql = "SELECT number, toString(number) FROM numbers(200000)"
+    with client.query_rows_stream(sql) as rows:
+        assert sum(row[0] for row in rows) == 199_999 * 100_000
+    with client.query_row_block_stream(sql, settings={"max_block_size": 10_000}) as blocks:
+        sizes = [len(block) for block in blocks]
+    assert sum(sizes) == 200_000
+    assert len(sizes) > 1
+    with client.raw_stream(f"{sql} LIMIT 3", fmt="CSV") as stream:
+        assert b"".join(stream) == b'0,"0"\n1,"1"\n2,"2"\n'
+
+
 def test_parquet_goes_in_too(client: Client) -> None:
     block = client.raw_query("SELECT number AS id, 'p' AS text FROM numbers(10)", fmt="Parquet")
     client.raw_insert("t", column_names=["id", "text"], insert_block=block, fmt="Parquet")
