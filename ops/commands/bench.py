@@ -8,14 +8,16 @@ import typer
 from ops.commands.reply import FALSE, TRUE, Json, commands, refuse, write_json
 
 app = commands()
-NAMES = ("async-stage", "gate", "judges", "pipeline", "queries", "sink")
+NAMES = ("async-stage", "gate", "judges", "pipeline", "price", "queries", "sink")
 
 
 @app.command()
 def bench(
     name: Annotated[
         str,
-        typer.Argument(metavar="NAME", help="async-stage, gate, judges, pipeline, queries or sink"),
+        typer.Argument(
+            metavar="NAME", help="async-stage, gate, judges, pipeline, price, queries or sink"
+        ),
     ],
     as_json: Json = False,
 ) -> None:
@@ -25,6 +27,7 @@ def bench(
     [bold]gate[/]: 600 calls at once at a provider that admits 50/s, beside the stage alone and the SDKs' own retries.
     [bold]judges[/]: CPU per call through the SDKs beside bare HTTP, calls a second of one process, what caching saves.
     [bold]pipeline[/]: complaint to settled through the whole stack at 5 disputes/s with a provider that answers at once.
+    [bold]price[/]: one case priced, by the function and by the whole command; needs no broker.
     [bold]queries[/]: every canned query over a million rulings in ClickHouse, beside a full-table count.
     [bold]sink[/]: events a second from bytes to rows in ClickHouse, and what a dispute takes on the disk.
 

@@ -49,6 +49,7 @@ def reconcile(
     from sinks.connection import address_from, connect
     from streams.payments.port import GatewayUnavailable
     from streams.payments.registry import open_gateway
+    from streams.sealing import DecisionSeal
     from topologies.settings import Settings
 
     settings = Settings.from_environment()
@@ -62,7 +63,8 @@ def reconcile(
         open_gateway, settings.gateway_kind, settings.gateway_url, os.environ
     )
     try:
-        found = reconcile(Sources(gateway, client), wait)
+        seal = DecisionSeal(settings.installation_key)
+        found = reconcile(Sources(gateway, client, seal), wait)
     except GatewayUnavailable as away:
         raise Failure(
             f"the gateway ({settings.gateway_kind}) does not answer: {away}",

@@ -22,6 +22,7 @@ CREATE TABLE decision (
 ) WITHOUT ROWID;
 CREATE INDEX decision_of ON decision (dispute);
 CREATE INDEX decision_at ON decision (part, off);
+CREATE TABLE unsealed (key TEXT, dispute TEXT, PRIMARY KEY (key, dispute)) WITHOUT ROWID;
 CREATE TABLE decision_scope (key TEXT, scope TEXT, PRIMARY KEY (key, scope)) WITHOUT ROWID;
 CREATE TABLE payment (
     key TEXT PRIMARY KEY, dispute TEXT, status TEXT, amount INTEGER, currency TEXT, refusal TEXT,
@@ -101,6 +102,12 @@ class Book:
         )
         self.db.executemany(
             "INSERT INTO decision_scope VALUES (?, ?)", [(event.decision_id, s) for s in scopes]
+        )
+
+    def unsealed(self, event: Decision) -> None:
+        """A record on `decisions` that our allowance did not make; payout pays nothing on it."""
+        self.db.execute(
+            "INSERT OR IGNORE INTO unsealed VALUES (?, ?)", (event.decision_id, event.dispute_id)
         )
 
     def payment(self, event: Payment, found: Found, late: bool) -> None:

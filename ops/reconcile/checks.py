@@ -6,6 +6,10 @@ from typing import Any
 from ops.reconcile.book import Book
 
 CHECKS: dict[str, tuple[str, str]] = {
+    "decision_not_sealed": (
+        "a record on `decisions` that our allowance did not make; payout pays nothing on it",
+        "SELECT dispute, key FROM unsealed",
+    ),
     "decision_differs": (
         "one decision id with two contents; a recomputation may never change a decision",
         "SELECT dispute, key FROM decision WHERE differs",

@@ -10,6 +10,7 @@ from schemas.payment import Payment
 from schemas.settlement import Decision
 from schemas.topics import DECISIONS, LEDGER, PAYMENTS, Topic
 from streams.payments.port import PaymentGateway, RefundRequest
+from streams.sealing import DecisionSeal
 
 READ_WITHIN_S = 3_600.0
 Cut = dict[int, int]
@@ -32,7 +33,9 @@ def cut(topic: Topic) -> Cut:
     return {span.partition: span.end for span in spans(every_partition(topic))}
 
 
-def read_topic(book: Book, topic: Topic, until: Cut, since: Cut | None = None) -> int:
+def read_topic(
+    book: Book, topic: Topic, until: Cut, seal: DecisionSeal, since: Cut | None = None
+) -> int:
     """The topic's records from `since` up to the cut; those from `since` on count as late.
 
     Returns the number of records nobody can read; whoever decides on them made dead letters of them.
@@ -59,7 +62,9 @@ def read_topic(book: Book, topic: Topic, until: Cut, since: Cut | None = None) -
         except ValueError:
             unreadable += 1
             continue
-        if isinstance(event, Decision):
+        if isinstance(event, Decision) and not seal.holds(event):
+            book.unsealed(event)
+        elif isinstance(event, Decision):
             book.decision(event, found, late=since is not None)
         elif isinstance(event, Payment):
             book.payment(event, found, late=since is not None)

@@ -23,6 +23,7 @@ from ops.reconcile.reading import (
     read_topic,
 )
 from schemas.topics import DECISIONS, LEDGER, PAYMENTS
+from streams.sealing import DecisionSeal
 from topologies import clients
 
 RECHECK_AFTER_S = 2.0
@@ -36,6 +37,8 @@ class Sources:
     gateway: Callable[[], Any]
     """Makes an async context manager that gives a `PaymentGateway`."""
     clickhouse: Client
+    seal: DecisionSeal
+    """Tells our allowance's decisions from what else lies on their topic."""
 
 
 def reconcile(sources: Sources, wait_s: float = 10.0) -> dict[str, Any]:
@@ -79,13 +82,13 @@ def _read_and_compare(book: Book, sources: Sources, patient_until: float) -> dic
 
     asyncio.run(list_refunds())
     decided = cut(DECISIONS)
-    unreadable = read_topic(book, DECISIONS, decided)
+    unreadable = read_topic(book, DECISIONS, decided, sources.seal)
     _await(book, progress.PAYOUT, "decision WHERE NOT done", patient_until)
     paid = cut(PAYMENTS)
-    unreadable += read_topic(book, PAYMENTS, paid)
+    unreadable += read_topic(book, PAYMENTS, paid, sources.seal)
     _await(book, progress.LEDGER_APP, "payment WHERE NOT folded", patient_until)
     entered = cut(LEDGER)
-    unreadable += read_topic(book, LEDGER, entered)
+    unreadable += read_topic(book, LEDGER, entered, sources.seal)
     _await(
         book,
         progress.SINK,
@@ -102,8 +105,8 @@ def _read_and_compare(book: Book, sources: Sources, patient_until: float) -> dic
     cuts = {DECISIONS.name: decided, PAYMENTS.name: paid, LEDGER.name: entered}
     read_clickhouse(book, sources.clickhouse, cuts)
     # What came since: it excuses what the ledger knows already, and is not itself compared.
-    read_topic(book, PAYMENTS, cut(PAYMENTS), since=paid)
-    read_topic(book, DECISIONS, cut(DECISIONS), since=decided)
+    read_topic(book, PAYMENTS, cut(PAYMENTS), sources.seal, since=paid)
+    read_topic(book, DECISIONS, cut(DECISIONS), sources.seal, since=decided)
     return {
         "disputes": book.count("(SELECT dispute FROM decision WHERE NOT late UNION SELECT dispute FROM ledger)"),
         "in_flight": book.count(

@@ -7,6 +7,9 @@ or a claim sends it to a person with the reason; nothing here raises for what up
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pydantic import ValidationError
+
+from schemas.base import MAX_MINOR
 from schemas.dispute import Tier
 from schemas.grievance import Claim
 from schemas.pack import PolicyPack
@@ -83,13 +86,16 @@ def price_dispute(
             record = read(pack, evidence, holdings)
         except UnusableRecordError as error:
             outcome, problem = "evidence_invalid", str(error)
+    drafts: list[Draft] = []
+    owed: list[int] = []
+    if record is not None:
+        try:
+            drafts = draft_claims(pack, record, claims, rulings)
+            lines, owed = _priced_lines(drafts, record)
+        except UnusableRecordError as error:
+            outcome, problem, record, drafts = "evidence_invalid", str(error), None, []
     if record is None:
         lines = tuple(unpriced_line(claim, rulings.get(claim.grievance_id)) for claim in claims)
-        drafts: list[Draft] = []
-        owed: list[int] = []
-    else:
-        drafts = draft_claims(pack, record, claims, rulings)
-        lines, owed = _priced_lines(drafts, record)
     tier = tier_at_settlement(pack, tier, claims, owed)
     case = Case(
         pack=pack,
@@ -122,23 +128,34 @@ def _read_quietly(
 def _priced_lines(
     drafts: Sequence[Draft], record: PricedRecord
 ) -> tuple[tuple[PriceLine, ...], list[int]]:
-    """A line per draft, and the full amounts of the transactions that upheld lines owe."""
+    """A line per draft, and the full amounts of the transactions that upheld lines owe.
+
+    Raises:
+        UnusableRecordError: the record's amounts are each in range, and add up to one that is not.
+    """
     resolved = resolve(drafts, record)
     lines: list[PriceLine] = []
     owed: dict[str, int] = {}
-    for draft in drafts:
-        got = resolved.get(draft.claim.grievance_id)
-        if got is None:
-            lines.append(rejected_line(draft))
-        elif draft.for_a_person:
-            lines.append(escalated_line(got))
-        else:
-            lines.append(upheld_line(got, record))
-            owed.update(
-                (want.scope, record.transaction_amount(want.scope))
-                for want in got.wants
-                if want.amount
-            )
+    try:
+        for draft in drafts:
+            got = resolved.get(draft.claim.grievance_id)
+            if got is None:
+                lines.append(rejected_line(draft))
+            elif draft.for_a_person:
+                lines.append(escalated_line(got))
+            else:
+                lines.append(upheld_line(got, record))
+                owed.update(
+                    (want.scope, record.transaction_amount(want.scope))
+                    for want in got.wants
+                    if want.amount
+                )
+    except ValidationError:
+        raise UnusableRecordError(
+            "the amounts of the record add up to more than can be paid"
+        ) from None
+    if sum(line.amount_minor for line in lines) > MAX_MINOR:
+        raise UnusableRecordError("the amounts owed add up to more than can be paid")
     return tuple(lines), list(owed.values())
 
 

@@ -87,6 +87,7 @@ def read(pack: PolicyPack, evidence: Mapping[str, Any], holdings: Holdings) -> P
                 f"the record is a {evidence.get('kind')!r}, the pack takes {pack.evidence_kind!r}"
             )
         read_record(dict(evidence))
+        _one_currency(pack, evidence)
         lines = value_lines(evidence)
         refunds = unite(evidence, lines, holdings)
         paid = evidence.get("paid_total_minor")
@@ -114,3 +115,15 @@ def read(pack: PolicyPack, evidence: Mapping[str, Any], holdings: Holdings) -> P
         raise
     except (ValueError, TypeError, ArithmeticError, AttributeError) as error:
         raise UnusableRecordError(str(error)) from None
+
+
+def _one_currency(pack: PolicyPack, evidence: Mapping[str, Any]) -> None:
+    """Amounts inside the record are the record's currency; one that says otherwise is not converted."""
+    for place in ("line_items", "fee_lines", "refunds", "related"):
+        parts = evidence.get(place)
+        for number, part in enumerate(parts if isinstance(parts, list) else ()):
+            other = part.get("currency") if isinstance(part, dict) else None
+            if other not in (None, pack.currency):
+                raise UnusableRecordError(
+                    f"{place}.{number} is in {other!r}, the record in {pack.currency}"
+                )

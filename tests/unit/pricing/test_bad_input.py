@@ -59,6 +59,15 @@ UNUSABLE: dict[str, dict[str, Any]] = {
     "a time without a zone": order(placed_at="2026-09-18T20:00:00"),
     "a time that is none": order(delivered_at="half past eight"),
     "scan of an unknown line": order(packing_scan=[{"line_id": "L9", "packed_quantity": 1}]),
+    "a line in another currency": order(
+        line_items=[{**order()["line_items"][0], "currency": "USD"}, order()["line_items"][1]]
+    ),
+    "a refund in another currency": order(
+        refunds=[{"refund_id": "r", "amount_minor": 100, "currency": "USD"}]
+    ),
+    "a fee in another currency": order(
+        fee_lines=[{"name": "packaging", "amount_minor": 2_000, "currency": "USD"}]
+    ),
     "negative weight": order(pickup_weight_expected_kg=-1.0, pickup_weight_actual_kg=1.0),
     "a weight that is not a number": order(pickup_weight_expected_kg="heavy"),
 }
@@ -200,3 +209,92 @@ def test_a_bank_claim_the_record_does_not_carry_goes_to_a_person(category, more)
     assert priced.amount_minor == 0
     assert priced.needs_person
     assert priced.decision_rule in ("all_grievances_escalated", "evidence_invalid")
+
+
+LARGEST = 2**53 - 1
+
+
+def giant(*prices: int, quantity: int = 1, **more: Any) -> dict[str, Any]:
+    lines = [
+        {"line_id": f"L{i}", "name": "Gold", "quantity": quantity, "unit_price_minor": price}
+        for i, price in enumerate(prices, 1)
+    ]
+    missing = [{"line_id": line["line_id"], "packed_quantity": 0} for line in lines]
+    return order(line_items=lines, paid_total_minor=LARGEST, packing_scan=missing, **more)
+
+
+GIANTS = {
+    "one unit": giant(LARGEST),
+    "two units": giant(LARGEST, quantity=2),
+    "two lines": giant(LARGEST, LARGEST),
+    "with as much tax": giant(LARGEST, tax_minor=LARGEST),
+    "many units": giant(LARGEST // 10_000, quantity=10_000),
+    "one more than fits": giant(LARGEST + 1),
+    "nothing delivered": giant(
+        LARGEST, LARGEST, order_status="cancelled_by_shop", delivered_at=...
+    ),
+}
+
+
+@pytest.mark.parametrize("ruling", ["UPHELD", "ESCALATE"])
+@pytest.mark.parametrize("record", GIANTS.values(), ids=GIANTS.keys())
+def test_amounts_at_the_edge_of_what_can_be_told_exactly_go_to_a_person(record, ruling):
+    claims = [
+        claim(i, "MISSING_ITEM", line_id=line["line_id"], quantity=line["quantity"])
+        for i, line in enumerate(record["line_items"], 1)
+    ]
+    claims.append(claim(9, "MISSING_ITEM", scope="order"))
+    priced = price(record, claims, [ruling] * len(claims))
+    assert (priced.amount_minor, priced.needs_person) == (0, True)
+    assert priced.proposed_minor <= LARGEST
+
+
+@pytest.mark.parametrize("related", [1, 3])
+def test_transactions_that_add_up_to_more_than_can_be_told_go_to_a_person(related):
+    record = {
+        "kind": "bank-transaction", "transaction_id": "T", "customer_id": "a", "currency": "NGN",
+        "amount_minor": LARGEST, "initiated_at": "2026-09-14T10:00:00+01:00", "rail": "bill",
+        "status": "FAILED", "captured_at": "2026-09-16T09:30:00+01:00",
+        "related": [
+            {"transaction_id": f"T{i}", "amount_minor": LARGEST, "same_reference": True}
+            for i in range(related)
+        ],
+    }  # fmt: skip
+    claims = [claim(1, "duplicate_debit"), claim(2, "failed_bill_payment")]
+    priced = price(record, claims, pack=BANK)
+    assert (priced.amount_minor, priced.needs_person) == (0, True)
+    assert priced.decision_rule == "evidence_invalid"
+    assert "add up to more" in str(priced.problem)
+
+
+def test_a_related_transaction_in_another_currency_is_not_added_up():
+    record = {
+        "kind": "bank-transaction", "transaction_id": "T", "customer_id": "a", "currency": "NGN",
+        "amount_minor": 5_000, "initiated_at": "2026-09-14T10:00:00+01:00", "rail": "bill",
+        "status": "SETTLED", "captured_at": "2026-09-16T09:30:00+01:00",
+        "related": [
+            {"transaction_id": "T2", "amount_minor": 5_000, "same_reference": True, "currency": "USD"}
+        ],
+    }  # fmt: skip
+    priced = price(record, [claim(1, "duplicate_debit")], pack=BANK)
+    assert (priced.amount_minor, priced.decision_rule) == (0, "evidence_invalid")
+    assert priced.problem == "related.0 is in 'USD', the record in NGN"
+
+
+@pytest.mark.parametrize(
+    ("currency", "naans", "late"), [("JPY", "¥9,925", "¥4,900"), ("KWD", "KWD 9.925", "KWD 4.900")]
+)
+def test_a_currency_without_or_with_three_digits_is_priced_in_its_own(currency, naans, late):
+    """Only what is shown depends on the digits: amounts are whole minor units, shares sum to them."""
+    record = order(
+        currency=currency,
+        coupon_minor=1_001,
+        tax_minor=777,
+        packing_scan=[{"line_id": "L1", "packed_quantity": 0}],
+        delivered_at="2026-09-18T21:20:00+05:30",
+    )
+    claims = [claim(1, "MISSING_ITEM", line_id="L1", quantity=2), claim(2, "LATE_DELIVERY")]
+    priced = price(record, claims, pack=FOOD.model_copy(update={"currency": currency}))
+    assert [line.amount_minor for line in priced.lines] == [9_925, 4_900]
+    assert naans in priced.lines[0].basis
+    assert late in priced.lines[1].basis

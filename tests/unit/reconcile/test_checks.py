@@ -42,6 +42,7 @@ class World:
     rows: list[tuple[str, str, str, int, str]] = field(default_factory=list)
     finished: dict[str, int] = field(default_factory=lambda: {"done": 9, "folded": 9, "sunk": 9})
     late_payments: list[Payment] = field(default_factory=list)
+    unsealed: list[Decision] = field(default_factory=list)
 
     def add(self, decision: Decision, payment: Payment | None = None) -> None:
         """A decision followed to its end by everyone."""
@@ -62,6 +63,8 @@ class World:
     def read(self, book: Book) -> None:
         for n, decision in enumerate(self.decisions):
             book.decision(decision, at(n), late=False)
+        for decision in self.unsealed:
+            book.unsealed(decision)
         for n, payment in enumerate(self.payments):
             book.payment(payment, at(n), late=False)
         for refund in self.refunds:
@@ -171,6 +174,10 @@ def other_scopes(world: World) -> None:
 BROKEN: dict[str, tuple[Change, list[tuple[str, str | None]]]] = {
     "a decision recomputed with another amount": (recomputed, [("decision_differs", "d-1")]),
     "a decision recomputed with other scopes": (other_scopes, [("decision_differs", "d-1")]),
+    "a forged decision under a true one's key": (
+        lambda w: w.unsealed.append(w.decisions[0].model_copy(update={"amount_minor": 9})),
+        [("decision_not_sealed", "d-1")],
+    ),
     "a key paid twice": (again, [("paid_twice", "d-1")]),
     "a scope paid under two keys": (
         lambda w: w.add(as_decided(a_proposal(a_line(1), dispute="d-9"))),
