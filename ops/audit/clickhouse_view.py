@@ -18,7 +18,6 @@ _EVENTS = """
 SELECT subject, topic, kafka_partition, kafka_offset, at, key, event_hash, erased, value
 FROM events FINAL
 WHERE {where}
-ORDER BY subject, topic, kafka_partition, kafka_offset
 """
 _LINKS = """
 SELECT dispute_id, sequence, at, event_topic, event_partition, event_offset, event_hash, previous, chain
@@ -63,7 +62,9 @@ def links_of(client: Client, chains: Collection[str]) -> dict[str, list[AuditEnt
 
 def proposals_of(client: Client, customers: Collection[str]) -> list[Stored]:
     """Every proposal about these customers, whatever order it is on."""
+    # Every version of a row has the same key, so its index is right beside FINAL too.
     where = "topic = 'proposals' AND key IN {keys:Array(String)}"
+    where += " SETTINGS use_skip_indexes_if_final = 1"
     return list(_events(client, where, {"keys": list(customers)}))
 
 
@@ -85,11 +86,15 @@ def disputes_of(client: Client, identifier: str) -> list[str]:
 
 def disputes_beside(client: Client, dispute_ids: Collection[str]) -> list[str]:
     """These disputes and every other on their orders."""
+    orders = _column(
+        client,
+        "SELECT DISTINCT settles_under FROM disputes WHERE dispute_id IN {ids:Array(String)}",
+        {"ids": list(dispute_ids)},
+    )
     return _column(
         client,
-        "SELECT DISTINCT dispute_id FROM disputes FINAL WHERE settles_under IN "
-        "(SELECT settles_under FROM disputes WHERE dispute_id IN {ids:Array(String)})",
-        {"ids": list(dispute_ids)},
+        "SELECT DISTINCT subject FROM events WHERE topic = 'disputes' AND key IN {keys:Array(String)}",
+        {"keys": orders},
     )
 
 
