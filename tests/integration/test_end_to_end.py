@@ -20,6 +20,7 @@ from schemas.topics import COMPLAINTS, EVIDENCE
 from sinks.connection import address_from, connect
 from tests import oracle
 from tests.generator import disputes
+from tests.support.trail import one_dispute_can_be_taken_away, the_trail_is_whole
 from tests.support.wait import until
 from tests.unit.cli.calling import Cli
 from topologies import clients
@@ -399,9 +400,7 @@ def test_a_person_decides_what_the_code_refused_to(
     told = [r["outcome"] for r in officer("explain", raita, "--json").json["reviews"]]
     assert told[-2:] == ["review_approved", "review_refused:nothing_pending"]
     client = connect(address_from(stack.environment))
-    sql = (
-        f"SELECT decision_rule FROM decisions FINAL WHERE dispute_id = '{old}' AND review_id != ''"
-    )
+    sql = f"SELECT decision_rule FROM decisions FINAL WHERE dispute_id = '{old}' AND review_id != ''"  # fmt: skip
     until(lambda: len(client.query(sql).result_rows) == 4, 20)
     client.close()
     assert watcher.wait([raita], 20, done=lambda trail: len(trail.letters) == 3) == []
@@ -409,12 +408,21 @@ def test_a_person_decides_what_the_code_refused_to(
     assert kinds == ["outcome", "more_evidence", "review"]
 
 
-def test_reconcile_holds_all_sources_against_each_other(
-    stack: LocalStack, watcher: Watcher, monkeypatch: pytest.MonkeyPatch
+def test_the_trail_of_everything_above_is_whole_and_adds_up(
+    stack: LocalStack, watcher: Watcher, officer: Cli, tmp_path: Path
 ) -> None:
-    for name, value in stack.environment.items():
-        monkeypatch.setenv(name, value)
-    cli = Cli()
+    case = renamed(labelled("food-delivery")[0], "o-trail")
+    entry = run([case], stack, watcher)[case["id"]].entry
+    assert entry is not None
+    ended = sum(trail.entry is not None for trail in watcher.trails.values())
+    the_trail_is_whole(officer, stack.environment, entry.dispute_id, ended)
+    one_dispute_can_be_taken_away(officer, entry.dispute_id, ended, tmp_path)
+
+
+def test_reconcile_holds_all_sources_against_each_other(
+    stack: LocalStack, watcher: Watcher, officer: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cli = officer
     answer = cli("reconcile", "--wait", "60", "--json")
     watcher.poll()
     assert (answer.code, answer.json["differences"]) == (0, [])
