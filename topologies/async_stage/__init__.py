@@ -32,7 +32,8 @@ What it guarantees. The test behind each line is in `tests/GUARANTEES.md`.
 8.  What cannot be handled (a handler's crash, nonsense returned, an output the broker does not take)
     becomes a dead letter with its origin and error in the same transaction; the rest goes on.
 9.  Nothing is written for a partition that is another's: commits carry a checked snapshot of the
-    group membership, never generation -1 or an empty member.
+    group membership, never generation -1 or an empty member. A partition that a process died over
+    while giving it up has an owner again within about 15 s.
 10. Kafka away, for longer than a transaction may take even: no result is lost, no call repeated.
     Away longer than `patience_s`: the process exits with 3.
 11. Two processes with one name: the older exits with 4.

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from topologies import clients
 from topologies.async_stage.admission import Admission
 from topologies.async_stage.assignments import Assignments
 from topologies.async_stage.call_runner import CallLimits, CallRunner
@@ -18,6 +19,7 @@ from topologies.async_stage.errors import StageFailed
 from topologies.async_stage.inbox import Inbox
 from topologies.async_stage.intake import Intake
 from topologies.async_stage.kafka_thread import KafkaThread
+from topologies.async_stage.ownerless import OwnerlessWatch
 from topologies.async_stage.retry_policy import RetryPolicy
 from topologies.async_stage.transactor import Transactor
 
@@ -104,6 +106,13 @@ class RunningStage:
         intake = Intake(
             assignments, runner, admission, stage.metrics, self._call, inbox.put, stage.key_order
         )
+        ownerless = OwnerlessWatch(
+            stage.group,
+            stage.input,
+            clients.instance_id(stage.group, stage.ordinal),
+            lambda: clients.admin(settings.bootstrap),
+            settings.revoke_wait_s,
+        )
         kafka = KafkaThread(
             stage.input,
             stage.make_consumer,
@@ -111,6 +120,7 @@ class RunningStage:
             assignments,
             intake,
             runner,
+            ownerless,
             inbox,
             self._call,
             settings.grace_s,

@@ -20,6 +20,7 @@ from topologies.async_stage.committer import Committer
 from topologies.async_stage.errors import BrokerUnavailable
 from topologies.async_stage.inbox import Inbox
 from topologies.async_stage.intake import Intake
+from topologies.async_stage.ownerless import OwnerlessWatch
 
 LOG = logging.getLogger("refund_bench.async_stage")
 
@@ -41,6 +42,7 @@ class KafkaThread:
         assignments: Assignments,
         intake: Intake,
         runner: CallRunner,
+        ownerless: OwnerlessWatch,
         inbox: Inbox,
         call: Callable[..., object],
         grace_s: float,
@@ -52,6 +54,7 @@ class KafkaThread:
         self._assignments = assignments
         self._intake = intake
         self._runner = runner
+        self._ownerless = ownerless
         self._inbox = inbox
         self._call = call
         self._grace_s = grace_s
@@ -83,12 +86,7 @@ class KafkaThread:
             raise
         self._consumer = consumer = self._consumer_factory()
         try:
-            consumer.subscribe(
-                [self._topic],
-                on_assign=self._on_assign,
-                on_revoke=self._on_revoke,
-                on_lost=self._on_lost,
-            )
+            self._join(consumer)
             while not self._stop.is_set():
                 self._turn(consumer)
             self._finish(consumer)
@@ -110,6 +108,18 @@ class KafkaThread:
             self._intake.observe()
             self._intake.forget(self._assignments.expired(now))
             self._call(self._runner.observe)
+            if self._ownerless.calls_us(now):
+                LOG.warning("partitions have no owner: leaving the group and joining it again")
+                consumer.unsubscribe()
+                self._join(consumer)
+
+    def _join(self, consumer: Consumer) -> None:
+        consumer.subscribe(
+            [self._topic],
+            on_assign=self._on_assign,
+            on_revoke=self._on_revoke,
+            on_lost=self._on_lost,
+        )
 
     def _wait(self, consumer: Consumer) -> None:
         """Sleep until there is something to do: a result, a message, a commit that is due."""

@@ -33,6 +33,27 @@ def test_kill_9_at_random_points_of_two_instances(lane: Lane, fleet: MakeFleet) 
     assert it.repeated() <= 6 * 40, "slots and what waited for its commit, no more"
 
 
+@pytest.mark.long
+def test_a_kill_between_the_two_steps_of_a_move_leaves_no_partition_without_an_owner(
+    lane: Lane, fleet: MakeFleet
+) -> None:
+    """Killed while it gives partitions up, and back before its session runs out: the group has
+    given it what it would have kept, and nobody would ask for the rest."""
+    sent = lane.send(range(60))
+    it = fleet(seconds=(1.5, 2.0))
+    it.start(0)
+    it.until_calls(20)
+    it.start(1)
+    until(lambda: "assigned" in (it.folder / "log-1").read_text())
+    it.kill(0)
+    it.start(0)
+    reader = lane.reader()
+    reader.until(60)
+    exactly_once(sent, reader.to_the_end())
+    assert {move["pid"] for move in it.journal.read().moves} >= {each.pid for each in it.everyone}
+    assert it.unexcused() == []
+
+
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_kill_9_at_the_commit(lane: Lane, fleet: MakeFleet, when: str) -> None:
     """Between send-offsets and commit; and after it, before anybody learnt of its success."""
