@@ -9,7 +9,8 @@ from schemas.money import exponent, show
 from streams.language import is_english
 from streams.letter_templates import LetterWords
 
-MIN_SENTENCES, MAX_SENTENCES, MAX_CHARACTERS = 3, 6, 1200
+MIN_SENTENCES, MAX_SENTENCES, MAX_CHARACTERS = 3, 4, 1200
+"""A decision that pays one matter, closes a second unpaid and leaves a third to a person gets one more."""
 
 _MONEY = re.compile(
     r"(?P<before>[₹₦$€£¥]|\b(?:inr|ngn|rs\.?|usd|eur|gbp|n)(?=[\s\d]))?\s?"
@@ -86,7 +87,7 @@ def problems(
     topics = [words.topic(line.category) for line in request.lines]
     return (
         *_language(text),
-        *_length(text),
+        *_length(text, _most_sentences(request)),
         *_amounts(free, request),
         *_beyond(free),
         *_tone(_without(text, topics), words),
@@ -107,10 +108,15 @@ def _language(text: str) -> Iterator[str]:
         yield "it is not in English; write it in simple English"
 
 
-def _length(text: str) -> Iterator[str]:
+def _most_sentences(request: LetterRequest) -> int:
+    ends = {(line.state, line.amount_minor > 0) for line in request.lines}
+    return MAX_SENTENCES + (len(ends) > 2)
+
+
+def _length(text: str, most: int) -> Iterator[str]:
     sentences = len(_SENTENCE_END.findall(text)) + (0 if re.search(r"[.!?।][\"')]*$", text) else 1)
-    if not MIN_SENTENCES <= sentences <= MAX_SENTENCES:
-        yield f"it has {sentences} sentences; write {MIN_SENTENCES} to 4"
+    if not MIN_SENTENCES <= sentences <= most:
+        yield f"it has {sentences} sentences; write {MIN_SENTENCES} to {most}"
     if len(text) > MAX_CHARACTERS:
         yield f"it is {len(text)} characters long; at most {MAX_CHARACTERS}"
     if _LAYOUT.search(text):
