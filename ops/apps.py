@@ -48,11 +48,11 @@ def run_app(name: str, seat: int | None = None, state_dir: Path | None = None) -
         return TimerApp(DeadLetterBox(settings.installation_key)).run()
     if name == "sink":
         return _run_sink(settings)
-    stages = network_stages(name, settings, seat)
+    worker = network_worker(name, settings, seat)
     if name in ASK_MODELS:
         for doubt in check_models(models(settings, seat=seat)):
             log.warning("a model could not be asked at the start", extra={"model": doubt})
-    AsyncWorker(stages).run()
+    worker.run()
     return 0
 
 
@@ -120,8 +120,8 @@ def _record_packs(settings: Settings) -> None:
     record(*packs_loaded(settings.packs(), "intake", now()))
 
 
-def network_stages(name: str, settings: Settings, seat: int | None) -> list[AsyncStage]:
-    """The async stages that `run NAME` puts into this process."""
+def network_worker(name: str, settings: Settings, seat: int | None) -> AsyncWorker:
+    """The async stages that `run NAME` puts into this process, behind their gates."""
     from topologies import delivery, extraction, judge, letters, payout
 
     seats = [seat] if seat else judge.seats(settings)
@@ -136,6 +136,5 @@ def network_stages(name: str, settings: Settings, seat: int | None) -> list[Asyn
         "letters": lambda: [letters.stage(settings, gates)],
         "delivery": lambda: [delivery.stage(settings)],
     }
-    if name == "network":
-        return [stage for make in one.values() for stage in make()]
-    return one[name]()
+    made = one.values() if name == "network" else [one[name]]
+    return AsyncWorker([stage for make in made for stage in make()], lifespan=gates.watched)

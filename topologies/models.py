@@ -1,7 +1,10 @@
 """Which model each stage and each seat of the bench asks."""
 
+import asyncio
+import contextlib
+import logging
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from datetime import UTC, datetime
 
 from schemas.base import PackRef
@@ -12,7 +15,9 @@ from streams.llm.port import Model
 from streams.llm.registry import call_timeout_s, open_model
 from topologies.settings import Settings, SettingsError
 
+log = logging.getLogger("refund_bench.gate")
 DEFAULT = "default"
+LOG_EVERY_S = 30.0
 
 
 class Gates:
@@ -51,6 +56,26 @@ class Gates:
                 timeout_s=call_timeout_s(self._environment),
             )
         return self._gates[provider]
+
+    @contextlib.asynccontextmanager
+    async def watched(self) -> AsyncIterator[None]:
+        """While it is entered, every gate's figures are logged beside the stages' (`gate_metrics.TABLE`)."""
+
+        async def tell() -> None:
+            while True:
+                await asyncio.sleep(LOG_EVERY_S)
+                self._log()
+
+        telling = asyncio.create_task(tell())
+        try:
+            yield
+        finally:
+            telling.cancel()
+            self._log()
+
+    def _log(self) -> None:
+        for provider, gate in self._gates.items():
+            log.info("gate", extra={"provider": provider, **gate.snapshot()})
 
     def _callers(self, provider: str) -> frozenset[str]:
         """Every stage of the installation that asks this provider."""

@@ -28,6 +28,7 @@ from tests.support.stub import StubProcess, stub_process
 KEY = b"real judges installation key"
 SECRET = "sk-ant-never-to-be-seen"
 WINDOW_S = 3
+MIXED = {1: "anthropic", 2: "openai", 3: "kimi"}
 MOST_ATTEMPTS = 40
 """Of one matter: two asks, each tried again until its deadline."""
 
@@ -42,15 +43,16 @@ def stub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StubProcess]:
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory, stub: StubProcess) -> Iterator[LocalStack]:
-    """The food pack once more under another name, with a short window, beside the shipped ones."""
+    """The food pack once more under another name, with a short window and a mixed bench, beside the shipped ones."""
     packs = tmp_path_factory.mktemp("packs")
     folder = packs / "food-quick" / "v1"
     shutil.copytree(SHIPPED / "food-delivery" / "v1", folder)
     text = (folder / "pack.toml").read_text()
     text = text.replace('policy = "food-delivery"', 'policy = "food-quick"')
-    (folder / "pack.toml").write_text(
-        text.replace("tally_window_s = 60", f"tally_window_s = {WINDOW_S}")
-    )
+    text = text.replace("tally_window_s = 60", f"tally_window_s = {WINDOW_S}")
+    for seat, provider in MIXED.items():
+        text = text.replace(f"seat = {seat}\n", f'seat = {seat}\nprovider = "{provider}"\n')
+    (folder / "pack.toml").write_text(text)
     environment = {
         **stub.environment,
         "ANTHROPIC_API_KEY": SECRET,
@@ -185,6 +187,9 @@ def test_a_seat_whose_provider_is_down_is_outvoted_and_nothing_is_paid_twice(
     stub.set_faults()
     wanted = sum(len(watcher.trails[d].verdicts) for d in filed.values())
     strict = [r for r in rulings_of(stack, set(filed.values()), wanted, watcher) if r.seat == 2]
+    assert {
+        (r.seat, r.provider) for r in rulings_of(stack, set(filed.values()), wanted, watcher)
+    } == set(MIXED.items())
     assert len(strict) == wanted, "each of the seat's rulings came, or its abstention did"
     assert gateway_rows(stack) == before
     for dispute in filed.values():
