@@ -1,5 +1,6 @@
 """One suite for every model behind the port: the three adapters through their SDKs, and the stand-in."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
@@ -216,3 +217,25 @@ async def test_evidence_of_a_megabyte_and_none_are_answers_and_no_errors(model: 
     for evidence in ({}, {"packing_scan": [{"note": "x" * 1_000_000}]}):
         reply = await model.judge(replace(JUDGING, evidence=evidence))
         assert reply.draft is not None or reply.failure == "too_long"
+
+
+async def test_later_judges_of_one_snapshot_read_it_from_the_cache(stub: StubProcess) -> None:
+    """A prompt has to be long enough to be cached at all; this one's evidence makes it so."""
+    environment = {**SETTINGS, **stub.environment, "REFUND_BENCH_LLM_CACHE": "lead"}
+    model = open_model("anthropic", environment)
+    assert isinstance(model, RemoteModel)
+    evidence = {**JUDGING.evidence, "gps_trail": "12.9716,77.5946 " * 600}
+    claims = [
+        JUDGING.claim.model_copy(update={"text": f"{n} khichdi did not arrive."}) for n in range(4)
+    ]
+    try:
+        tasks = [replace(JUDGING, evidence=evidence, claim=claim) for claim in claims]
+        replies = await asyncio.gather(*map(model.judge, tasks))
+    finally:
+        await model.aclose()
+    written = [reply.usage.cache_write_tokens for reply in replies]
+    read = [reply.usage.cache_read_tokens for reply in replies]
+    assert [tokens > 0 for tokens in written] == [True, False, False, False]
+    assert [tokens > 0 for tokens in read] == [False, True, True, True]
+    entries = stub.journal()["entries"]
+    assert sorted(entry["cache_read_tokens"] for entry in entries) == sorted(read)
