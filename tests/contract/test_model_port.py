@@ -221,7 +221,7 @@ async def test_evidence_of_a_megabyte_and_none_are_answers_and_no_errors(model: 
 
 async def test_later_judges_of_one_snapshot_read_it_from_the_cache(stub: StubProcess) -> None:
     """A prompt has to be long enough to be cached at all; this one's evidence makes it so."""
-    environment = {**SETTINGS, **stub.environment, "REFUND_BENCH_LLM_CACHE": "lead"}
+    environment = {**stub.environment, "REFUND_BENCH_LLM_CACHE": "lead"}
     model = open_model("anthropic", environment)
     assert isinstance(model, RemoteModel)
     evidence = {**JUDGING.evidence, "gps_trail": "12.9716,77.5946 " * 600}
