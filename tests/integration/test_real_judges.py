@@ -77,7 +77,7 @@ def test_the_demo_set_ends_as_labelled_and_within_its_budget_of_calls(
     stub.forget()
     cases = chosen(None)
     filed = file_cases(cases, KEY, stack.bootstrap)
-    assert watcher.wait(filed.values(), 90) == []
+    assert watcher.wait(filed.values(), 90, done=all_is_counted) == []
     budget = 0
     for case in cases:
         trail = watcher.trails[filed[case["id"]]]
@@ -96,6 +96,14 @@ def test_the_demo_set_ends_as_labelled_and_within_its_budget_of_calls(
     assert len(stub.journal()["entries"]) == budget
 
 
+def all_is_counted(trail: Trail) -> bool:
+    """Ended, and the ledger has read every verdict too: it may read a letter before one."""
+    if not trail.ended or trail.entry is None or trail.docket is None:
+        return False
+    judged = {g.grievance_id for g in trail.entry.grievances if g.ruling is not None}
+    return judged >= {claim.grievance_id for claim in trail.docket.claims}
+
+
 def test_one_call_in_ten_misbehaving_in_every_way_at_once(
     stack: LocalStack, watcher: Watcher, stub: StubProcess
 ) -> None:
@@ -104,6 +112,7 @@ def test_one_call_in_ten_misbehaving_in_every_way_at_once(
     cases = disputes(40, seed=414)
     filed = file_cases(cases, KEY, stack.bootstrap)
     assert watcher.wait(filed.values(), 150) == [], "a dispute did not end"
+    assert watcher.wait(filed.values(), 30, done=all_is_counted) == []
     stub.set_faults()
     journal = stub.journal()
     assert len(journal["faults"]) >= 15, "hardly any fault struck"
