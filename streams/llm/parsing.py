@@ -51,7 +51,7 @@ def parse_letter(text: str) -> Parsed[str]:
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
-    """The top-level JSON objects in a text, repeats once."""
+    """The top-level JSON objects in a text, repeats once; none from where it nests too deep to be read."""
     try:
         whole = orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -70,7 +70,10 @@ def _scan(text: str) -> Iterator[dict[str, Any]]:
     while at != -1:
         try:
             value, end = _DECODER.raw_decode(text, at)
-        except (json.JSONDecodeError, RecursionError):
+        except RecursionError:
+            # Every brace inside is nested as deep again: trying each would hold the event loop for seconds.
+            return
+        except json.JSONDecodeError:
             end = at + 1
         else:
             if isinstance(value, dict):

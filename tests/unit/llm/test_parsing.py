@@ -70,4 +70,6 @@ def test_no_text_makes_it_raise(text: str) -> None:
 
 
 def test_deep_nesting_is_a_fault_not_a_crash() -> None:
-    assert parse('{"a":' * 100_000, RulingDraft).failure == "not_json"
+    deep = '{"a":' * 100_000
+    assert parse(deep, RulingDraft).failure == "not_json"
+    assert parse(f"{deep} {RULING}", RulingDraft).failure == "not_json", "each brace was tried"
