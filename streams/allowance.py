@@ -13,6 +13,7 @@ from streams.policies.loader import PackRegistry
 from streams.pricing.allowance import apply_allowance
 from streams.recomputed import check_same, fingerprint
 from streams.sealing import DecisionSeal
+from streams.transactions_taken import Taken, remember, stopped
 
 STAGE = "allowance"
 
@@ -34,6 +35,8 @@ class CustomerState(Model):
     """Decisions already made, so that a proposal that comes again decides nothing twice."""
     contents: dict[str, str] = {}
     """What each of them was decided on, as a fingerprint of its proposal."""
+    transactions: dict[str, Taken] = {}
+    """Pay scopes of transactions whose payment was decided, since related ones may settle apart."""
     retire_at: UtcDatetime | None = None
     """When nothing of this counts any more; by a timer, never by a TTL."""
 
@@ -92,16 +95,20 @@ class Allowance:
             )
             lines, amount, rule = allowed.lines, allowed.amount_minor, allowed.decision_rule
             escalated, needs_person = allowed.escalated, allowed.needs_person
-            if amount:
-                recent = (
-                    *recent,
-                    Authorised(
-                        decision_id=proposal.proposal_id,
-                        at=now,
-                        amount_minor=amount,
-                        currency=proposal.currency,
-                    ),
-                )
+        met = stopped(state.transactions, proposal, lines)
+        if met is not None:
+            lines, amount, rule = met.lines, 0, met.decision_rule
+            escalated, needs_person = met.escalated, True
+        if amount and proposal.review_id is None:
+            recent = (
+                *recent,
+                Authorised(
+                    decision_id=proposal.proposal_id,
+                    at=now,
+                    amount_minor=amount,
+                    currency=proposal.currency,
+                ),
+            )
         decision = Decision(
             at=now,
             dispute_id=proposal.dispute_id,
@@ -135,7 +142,11 @@ class Allowance:
         contents = {key: held for key, held in state.contents.items() if key in decided}
         contents[proposal.proposal_id] = content
         after = CustomerState(
-            authorised=recent, decided=decided, contents=contents, retire_at=state.retire_at
+            authorised=recent,
+            decided=decided,
+            contents=contents,
+            transactions=remember(state.transactions, lines, proposal.settles_under, pack, now),
+            retire_at=state.retire_at,
         )
         after, timers = self._keep(after, proposal.customer_id, now)
         return after, [emit(DECISIONS, self._seal.sealed(decision)), *timers]
@@ -149,8 +160,10 @@ class Allowance:
     def _keep(
         self, state: CustomerState, customer_id: str, now: datetime
     ) -> tuple[CustomerState, list[Emit]]:
-        """Forget the customer no sooner than every pack's memory from now, put off once a day at most."""
+        """Forget the customer no sooner than every pack's memory from now, nor than the last transaction
+        remembered; put off once a day at most."""
         due_at = now + max(remembered(other.pack) for other in self._registry) + timedelta(days=1)
+        due_at = max([due_at, *(entry.until for entry in state.transactions.values())])
         if state.retire_at is not None and state.retire_at > due_at - timedelta(days=1):
             return state, []
         timer = Timer(

@@ -33,6 +33,7 @@ from streams.proposing import propose
 from streams.recomputed import check_same, fingerprint
 from streams.reviewing import review_outcome
 from streams.telling import acknowledgement, is_told, letter_id, outcome_letter, review_letter
+from streams.transactions_taken import REFUSED as TRANSACTION_TAKEN
 
 STAGE = "settlement"
 UNDECIDED_AGAIN = timedelta(days=30)
@@ -108,6 +109,9 @@ class Settlement:
             check_same(decision.decision_id, fingerprint(known), fingerprint(decision))
             return book, []
         paid = [line.grievance_id for line in decision.lines if line.disposition == "pay"]
+        review = decision.review_id
+        if review is not None and review not in dispute.reviews:
+            dispute = _reviewed_before(dispute, review, decision.needs_person)
         dispute = dispute.model_copy(
             update={
                 "proposed": True,
@@ -117,7 +121,7 @@ class Settlement:
                 "lines": merge(dispute.lines, decision.lines),
             }
         )
-        book, emits = _not_for_ever(book, decision.settles_under, now)
+        book, emits = _remember_until(book, decision, self._pack(decision), now)
         return self._advance(book, decision.dispute_id, dispute, now, emits)
 
     def on_payment(self, book: OrderBook, payment: Payment, now: datetime) -> Step:
@@ -241,7 +245,10 @@ class Settlement:
 def _ended(dispute: DisputeBook, decision: Decision, payment: Payment) -> DisputeBook:
     """The dispute after one of its decisions was paid, needed no payment, or was refused for good."""
     key = decision.decision_id
-    needs_person = dispute.needs_person if decision.review_id else decision.needs_person
+    followed = decision.review_id or dispute.reviews  # a review comes later, and says how it stands
+    needs_person = dispute.needs_person if followed else decision.needs_person
+    if decision.decision_rule == TRANSACTION_TAKEN:  # settlement had taken it for decided
+        needs_person = True
     lines = dispute.lines
     if payment.status == "refused":
         needs_person = True
@@ -249,6 +256,18 @@ def _ended(dispute: DisputeBook, decision: Decision, payment: Payment) -> Disput
             lines = to_person(dispute, key)
     told = (*dispute.told, key)
     return dispute.model_copy(update={"told": told, "lines": lines, "needs_person": needs_person})
+
+
+def _reviewed_before(dispute: DisputeBook, review: str, needs_person: bool) -> DisputeBook:
+    """The dispute of a rebuilt order after a review that took effect before its state was lost: the review
+    does nothing again, and whether somebody must still act is as its decision says."""
+    return dispute.model_copy(
+        update={
+            "reviews": (*dispute.reviews, review),
+            "early": tuple(early for early in dispute.early if early.review_id != review),
+            "needs_person": needs_person,
+        }
+    )
 
 
 def _expected(dispute_id: str, dispute: DisputeBook) -> set[str]:
@@ -264,7 +283,7 @@ def _complete(dispute: DisputeBook) -> bool:
 
 
 def _remember_until(
-    book: OrderBook, docket: Docket, pack: LoadedPack, now: datetime
+    book: OrderBook, about: DisputeEvent, pack: LoadedPack, now: datetime
 ) -> tuple[OrderBook, list[Emit]]:
     """Keep what was paid for as long as anyone may still complain, by a timer and never by a TTL."""
     due_at = now + timedelta(
@@ -272,7 +291,7 @@ def _remember_until(
     )
     if book.retire_at is not None and book.retire_at > due_at - timedelta(days=1):
         return book, []
-    return _retire_at(book, docket.settles_under, due_at, now)
+    return _retire_at(book, about.settles_under, due_at, now)
 
 
 def _not_for_ever(book: OrderBook, key: str, now: datetime) -> tuple[OrderBook, list[Emit]]:

@@ -40,6 +40,7 @@ MEANING = {
     "nothing_left": "nothing is left of the order that could be paid; reject it",
     "scope_paid": "the order as a whole was paid under this dispute before, and is paid once",
     "scope_taken": "the transaction, or a related one, is paid or before a person in another dispute",
+    "transaction_taken": "the payment of the transaction was decided in a dispute that settles under another id; reject it",
     "state_an_amount": "the rules put no price on it; give one with `review amount`",
     "above_ceiling": "more than may be paid for what waits",
     "above_authority": "more than the role may approve",

@@ -34,6 +34,9 @@ from streams.payments.stripe_metadata import REFERENCE, metadata_of, scopes_in
 PAGE = 100
 """The most that Stripe lists at a time."""
 NEVER_PAID = frozenset({"failed", "canceled"})
+TIMES = {"UGX": 100}
+"""What Stripe counts in hundredths although the currency has none: 5 shillings are 500
+(docs.stripe.com/currencies, special cases)."""
 OUR_CODE = {
     "charge_already_refunded": "already_refunded",
     "amount_too_large": "amount_above_charge",
@@ -66,7 +69,8 @@ class StripeGateway:
             raise _meaning(error, request.key) from error
         if not ours:
             return None
-        first = min(ours, key=lambda each: each.created)
+        # One that failed says nothing where another under the same reference was taken on.
+        first = min(ours, key=lambda each: (each.status in NEVER_PAID, each.created))
         if first.status in NEVER_PAID:
             raise GatewayRefused(f"refund_{first.status}", "Stripe took it on and could not pay it")
         return _refund(first)
@@ -112,8 +116,9 @@ class StripeGateway:
 
     async def _attempt(self, request: RefundRequest, charge: Any, idempotency_key: str) -> Refund:
         try:
+            amount = request.amount_minor * TIMES.get(request.currency, 1)
             made = await self._client.v1.refunds.create_async(
-                {**charge, "amount": request.amount_minor, "metadata": metadata_of(request)},
+                {**charge, "amount": amount, "metadata": metadata_of(request)},
                 {"idempotency_key": idempotency_key},
             )
         except Exception as error:
@@ -164,11 +169,13 @@ def _told(about: Any) -> dict[str, str]:
 
 
 def _refund(made: Any) -> Refund:
-    told = _told(made)
+    told, currency = _told(made), made.currency.upper()
+    amount, hundredths = divmod(made.amount, TIMES.get(currency, 1))
     return Refund(
         key=told.get(REFERENCE, made.id),
-        amount_minor=made.amount,
-        currency=made.currency.upper(),
+        # Hundredths are nothing of ours; counted as one more, they cannot be taken for what was asked.
+        amount_minor=amount + (hundredths > 0),
+        currency=currency,
         gateway_ref=made.id,
         created_at=datetime.fromtimestamp(made.created, UTC),
         simulated=False,

@@ -2,6 +2,7 @@
 
 A refund whose `refund_id` is one of our payment keys is our payment. The others are added. Where a
 refund carries no reference, it and our payments on the same line may be the same money: the larger counts.
+But a payment of ours that the record names is in it already, and stands for no other of its refunds.
 """
 
 from collections import defaultdict
@@ -49,12 +50,14 @@ def unite(evidence: Mapping[str, Any], lines: Sequence[Line], holdings: Holdings
         ValueError: a refund whose amount is not a whole number of minor units, or is negative; or one
             reference that names one line twice: told twice or made twice, the record cannot say which.
     """
+    recorded = _references(evidence)
     ours: dict[str, int] = defaultdict(int)
     ours_by_line: dict[str | None, int] = defaultdict(int)
     for held in holdings.scopes:
         if held.state != "proposed":
             ours[held.key] += held.amount_minor
-            ours_by_line[line_of(held.scope)] += held.amount_minor
+            if held.key not in recorded:
+                ours_by_line[line_of(held.scope)] += held.amount_minor
     matched: dict[str, int] = defaultdict(int)
     external: dict[str | None, list[tuple[int, int | None]]] = defaultdict(list)
     nameless: dict[str | None, list[tuple[int, int | None]]] = defaultdict(list)
@@ -93,6 +96,14 @@ def unite(evidence: Mapping[str, Any], lines: Sequence[Line], holdings: Holdings
             for amount, _ in external[line_id]
         ),
         ours_minor=sum(held.amount_minor for held in holdings.scopes),
+    )
+
+
+def _references(evidence: Mapping[str, Any]) -> frozenset[object]:
+    return frozenset(
+        refund.get("refund_id")
+        for refund in evidence.get("refunds") or ()
+        if isinstance(refund, Mapping) and isinstance(refund.get("refund_id"), str)
     )
 
 

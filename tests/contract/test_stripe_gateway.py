@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from streams.payments import stripe_gateway
-from streams.payments.port import GatewayRefused, GatewayUnavailable, RefundRequest
+from streams.payments.port import (
+    GatewayRefused,
+    GatewayUnavailable,
+    KeyConflict,
+    RefundRequest,
+    as_asked,
+)
 from streams.payments.stripe_gateway import StripeGateway
 from tests.support.gateway import a_request
 from tests.support.stripe_stub import API_KEY, CHARGED, StripeStub
@@ -68,6 +74,28 @@ async def test_the_charge_must_be_in_our_currency_this_customers_and_this_orders
     stub.metadata["ch_inr_3"] = {"order_id": "another"}
     assert await refusal(stripe, ask(charge="ch_inr_3")) == "unknown_charge"
     assert stub.refunds == []
+
+
+async def test_shillings_are_hundredths_to_stripe(stub: StripeStub, stripe: StripeGateway) -> None:
+    """Uganda's have no cents, and Stripe still wants 500 for 5."""
+    request = ask(charge="ch_ugx_1", currency="UGX", amount_minor=5)
+    assert (await stripe.refund(request)).amount_minor == 5
+    assert stub.refunds[0]["amount"] == 500
+    found = await stripe.look_up(request)
+    assert found is not None
+    assert (found.amount_minor, found.currency) == (5, "UGX")
+    stub.refunds[0]["amount"] = 501
+    with pytest.raises(KeyConflict):
+        as_asked(await stripe.look_up(request) or found, request)
+
+
+async def test_a_refund_that_failed_does_not_hide_one_that_was_taken_on(
+    stub: StripeStub, stripe: StripeGateway
+) -> None:
+    request = ask()
+    paid = await stripe.refund(request)
+    stub.refunds.insert(0, {**stub.refunds[0], "id": "re_0", "status": "failed", "created": 1})
+    assert await stripe.look_up(request) == paid
 
 
 async def test_more_than_is_left_of_the_charge_is_refused(stripe: StripeGateway) -> None:

@@ -139,6 +139,17 @@ def test_our_own_payment_in_the_record_is_not_counted_twice(refund, left):
     assert priced.amount_minor == left * 5_000
 
 
+def test_our_payment_that_the_record_names_stands_for_no_other_refund():
+    """Ours is in the record by its key; the refund without a reference beside it is the other unit's."""
+    named = {"refund_id": "d0:auto", "amount_minor": 5_000, "line_id": "L1", "quantity": 1}
+    other = {"amount_minor": 5_000, "line_id": "L1", "quantity": 1}
+    claims = [claim(1, "MISSING_ITEM", line_id="L1", quantity=2)]
+    for refunds, left in (([named, other], 0), ([named], 5_000), ([other], 5_000)):
+        record = order(packing_scan=SCAN, refunds=refunds)
+        priced = price(record, claims, holdings=held("L1#1", 5_000))
+        assert priced.amount_minor == left
+
+
 def transfer(own: str, *related: str) -> dict:
     return {
         "kind": "bank-transaction", "transaction_id": own, "customer_id": "a", "currency": "NGN",

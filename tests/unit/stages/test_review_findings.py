@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 
 from streams.allowance import Allowance, CustomerState
+from streams.order_book import OrderBook
 from streams.payout import KEY_CONFLICT
 from streams.reviewing import review_outcome
 from tests.unit.stages.events import (
     BANK,
     DISPUTE,
     FOOD,
+    NOW,
     ORDER,
     SEAL,
     a_claim,
@@ -22,6 +24,7 @@ from tests.unit.stages.events import (
     a_record,
     a_review,
     a_verdict,
+    about,
     after,
     as_decided,
     as_paid,
@@ -323,6 +326,31 @@ def test_an_order_whose_state_was_lost_is_rebuilt_from_its_decisions() -> None:
     ]
     rebuilt.take(a_review("approve", "r-9", "bola"))
     assert rebuilt.proposals[-1].decision_rule == "review_awaits_second_person"
+
+
+def test_what_a_person_decided_before_the_state_was_lost_is_decided() -> None:
+    """Decisions come again first, the payments of all of them later, the review itself at any time."""
+    whole, _ = part_paid()
+    whole.take(a_review("approve"))
+    decisions = [as_decided(proposal) for proposal in whole.proposals]
+    assert [d.needs_person for d in decisions] == [True, False]
+    rebuilt = Order()
+    rebuilt.take(a_review("approve"), *decisions, *map(as_paid, decisions), DOCKET)
+    rebuilt.take(a_review("approve"))
+    book = rebuilt.book.disputes[DISPUTE]
+    assert (book.needs_person, book.early, rebuilt.proposals) == (False, (), [])
+    rebuilt.take(a_review("amount", "r-9", "bola", amount_minor=100))
+    assert rebuilt.proposals[-1].decision_rule == "review_refused:nothing_pending"
+
+
+def test_a_rebuilt_order_is_remembered_as_long_as_any_other() -> None:
+    """Else a transaction could be disputed, and paid, again after 30 days."""
+    proposal = a_proposal(a_line(1), **about(pack=BANK))
+    book, emits = SETTLEMENT.on_decision(OrderBook(), as_decided(proposal), NOW)
+    limits, windows = BANK.pack.limits, BANK.pack.windows
+    assert book is not None
+    assert book.retire_at == after(days=limits.max_order_age_days + windows.retire_days)
+    assert [timer.due_at for timer in on("timers", emits)] == [book.retire_at]
 
 
 def test_a_closed_dispute_that_was_rebuilt_keeps_no_record_either() -> None:
