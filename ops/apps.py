@@ -6,11 +6,9 @@ from pathlib import Path
 
 from ops.logs import set_up_logging
 from schemas.topics import DEAD_LETTERS
-from streams.llm.registry import check_models
 from topologies import clients
 from topologies.async_stage import AsyncStage, AsyncWorker
 from topologies.dead_letters import DeadLetterBox, record_key
-from topologies.models import Gates, models
 from topologies.settings import Settings
 
 log = logging.getLogger("refund_bench.app")
@@ -50,10 +48,18 @@ def run_app(name: str, seat: int | None = None, state_dir: Path | None = None) -
         return _run_sink(settings)
     worker = network_worker(name, settings, seat)
     if name in ASK_MODELS:
-        for doubt in check_models(models(settings, seat=seat)):
-            log.warning("a model could not be asked at the start", extra={"model": doubt})
+        _check_models(settings, seat)
     worker.run()
     return 0
+
+
+def _check_models(settings: Settings, seat: int | None) -> None:
+    # The SDKs take 3 s of CPU to import: an app that asks no model starts without them.
+    from streams.llm.registry import check_models
+    from topologies.models import models
+
+    for doubt in check_models(models(settings, seat=seat)):
+        log.warning("a model could not be asked at the start", extra={"model": doubt})
 
 
 def _run_sink(settings: Settings) -> int:
@@ -123,6 +129,7 @@ def _record_packs(settings: Settings) -> None:
 def network_worker(name: str, settings: Settings, seat: int | None) -> AsyncWorker:
     """The async stages that `run NAME` puts into this process, behind their gates."""
     from topologies import delivery, extraction, judge, letters, payout
+    from topologies.models import Gates
 
     seats = [seat] if seat else judge.seats(settings)
     judges = [f"judge-{number}" for number in seats]
