@@ -11,6 +11,7 @@ from typing import Any
 
 from quixstreams.sinks import BaseSink, SinkBackpressureError
 
+from sinks.flush_log import FlushLog
 from sinks.rows.row import Place, Row
 from sinks.writer import ClickHouseAway, Writer
 
@@ -67,12 +68,17 @@ class _Batch:
     rows: list[Row] = field(default_factory=list)
     owners: list[Record] = field(default_factory=list)
     """For each row the record it came from."""
+    records: int = 0
     bytes: int = 0
+    newest_ms: int | None = None
+    """Kafka's time of the youngest record."""
 
-    def add(self, record: Record) -> None:
+    def add(self, record: Record, timestamp_ms: int) -> None:
         self.rows.extend(record.rows)
         self.owners.extend([record] * len(record.rows))
+        self.records += 1
         self.bytes += len(record.value)
+        self.newest_ms = max(self.newest_ms or 0, timestamp_ms)
 
 
 class ClickHouseSink(BaseSink):
@@ -87,6 +93,7 @@ class ClickHouseSink(BaseSink):
         self._most_bytes = most_bytes
         self._batch = _Batch()
         self._away: ClickHouseAway | None = None
+        self._log = FlushLog()
 
     def __repr__(self) -> str:
         return "ClickHouse"
@@ -96,7 +103,16 @@ class ClickHouseSink(BaseSink):
         return self._batch.bytes
 
     def setup(self) -> None:
-        """Nothing: a ClickHouse that is away at the start is waited for like one that goes away later."""
+        """Connect, so that a start says at once what is wrong. A ClickHouse that is away at the start is
+        waited for like one that goes away later; records wait in Kafka.
+
+        Raises:
+            SchemaError: the schema is newer than this release.
+        """
+        try:
+            self._writer.open()
+        except ClickHouseAway:
+            logger.warning("records wait in Kafka until ClickHouse can write")
 
     def add(
         self,
@@ -111,7 +127,7 @@ class ClickHouseSink(BaseSink):
         if self._away is not None:
             # This checkpoint will be read again from its start.
             return
-        self._batch.add(value)
+        self._batch.add(value, timestamp)
         if self._batch.bytes >= self._most_bytes:
             try:
                 self._write()
@@ -132,6 +148,7 @@ class ClickHouseSink(BaseSink):
                 away = now_away
         if away is not None:
             self._batch = _Batch()
+            self._log.waits()
             raise SinkBackpressureError(retry_after=away.retry_after) from away
 
     def on_paused(self) -> None:
@@ -154,6 +171,6 @@ class ClickHouseSink(BaseSink):
                     for owner, one in owners
                 ]
             )
-        logger.debug(
-            "stored %d rows in %.3f s", len(batch.rows) - len(refused), time.monotonic() - started
-        )
+        self._log.flushed(
+            batch.records, len(batch.rows) - len(refused), batch.bytes, time.monotonic() - started, batch.newest_ms,
+        )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from clickhouse_connect.datatypes.base import ClickHouseType
 from clickhouse_connect.driver.client import Client
-from clickhouse_connect.driver.exceptions import Error, OperationalError
+from clickhouse_connect.driver.exceptions import Error, OperationalError, ProgrammingError
 
 from sinks.halving import NotTheRows, store
 from sinks.migrate import SchemaBehind
@@ -97,6 +97,20 @@ class Writer:
             self._failures = 0
             return refused
 
+    def open(self) -> None:
+        """Connect now and not at the first row.
+
+        Raises:
+            ClickHouseAway: nobody answers, or the schema is behind.
+            SchemaError: the schema is newer than this release.
+        """
+        with self._lock:
+            try:
+                if self._client is None:
+                    self._open()
+            except (Error, OSError, SchemaBehind) as problem:
+                raise self._away(problem) from problem
+
     def close(self) -> None:
         with self._lock:
             self._drop()
@@ -162,4 +176,19 @@ class Writer:
 
 
 def _reason(problem: Exception) -> str:
-    return str(problem) if isinstance(problem, SchemaBehind) else describe(problem)
+    if isinstance(problem, SchemaBehind):
+        return str(problem)
+    by_hand = isinstance(problem, Error) and (problem.code in _ALTERED or _knows_no_column(problem))
+    hint = (
+        "; a table is missing or was altered by hand, `refund-bench clickhouse status` says which"
+    )
+    return describe(problem) + (hint if by_hand else "")
+
+
+_ALTERED = frozenset({8, 10, 16, 47, 60, 81})
+"""No such column, identifier, table or database."""
+
+
+def _knows_no_column(problem: Error) -> bool:
+    """The client compares our columns with the table's before it sends anything."""
+    return isinstance(problem, ProgrammingError) and "column" in str(problem)

@@ -68,6 +68,13 @@ def test_help_and_price_load_nothing_of_kafka_or_clickhouse(arguments: tuple[str
     assert not loaded_by(*arguments) & heavy
 
 
+def test_an_app_that_asks_no_model_starts_without_the_sdks() -> None:
+    code = "import ops.apps, topologies.settlement, sinks.app, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert "sinks.app" in done.stdout.split()
+    assert not {"anthropic", "openai", "stripe"} & set(done.stdout.split())
+
+
 def test_commands_import_what_is_heavy_inside_their_functions() -> None:
     for file in Path("ops/commands").glob("*.py"):
         for node in ast.parse(file.read_text()).body:

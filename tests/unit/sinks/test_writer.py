@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from clickhouse_connect.driver.exceptions import DatabaseError, OperationalError
+from clickhouse_connect.driver.exceptions import DatabaseError, OperationalError, ProgrammingError
 
 from sinks.migrate import SchemaBehind, SchemaError
 from sinks.rows.row import Row
@@ -109,3 +109,29 @@ def test_an_error_nobody_expected_is_waited_out_and_logged_as_an_error(
     with pytest.raises(ClickHouseAway):
         writer(FakeClient(OperationalError("gone"))).write(ROWS)
     assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
+
+
+@pytest.mark.parametrize(
+    "problem", [DatabaseError("no such", code=16), ProgrammingError("Unrecognized column 'kind'")]
+)
+def test_a_table_altered_by_hand_is_called_that_with_what_to_run(problem: Exception) -> None:
+    with pytest.raises(ClickHouseAway, match=r"altered by hand, `refund-bench clickhouse status`"):
+        writer(FakeClient(problem)).write(ROWS)
+
+
+def test_opened_beforehand_a_start_says_what_is_wrong_before_any_row() -> None:
+    def ahead(_: Any) -> None:
+        raise SchemaError("newer than this release")
+
+    def away() -> Any:
+        raise ConnectionRefusedError
+
+    with pytest.raises(SchemaError, match="newer than this release"):
+        Writer(lambda: FakeClient(), ahead).open()  # type: ignore[arg-type,return-value]
+    with pytest.raises(ClickHouseAway, match="ConnectionRefusedError"):
+        Writer(away).open()
+    client = FakeClient()
+    mine = writer(client)
+    mine.open()
+    assert mine.write(ROWS) == []
+    assert len(client.inserts) == 2
