@@ -10,6 +10,7 @@ import pytest
 from clickhouse_connect.driver.client import Client
 from quixstreams.sinks import SinkBackpressureError
 
+from ops.chaos.cutting_proxy import CuttingProxy
 from sinks import migrate
 from sinks.app import read
 from sinks.clickhouse_sink import ClickHouseSink, RefusedRecord, RowsRefused, stop_at_refused
@@ -174,6 +175,27 @@ def test_clickhouse_killed_in_the_middle_of_a_flush_loses_nothing(
     assert waits[0] > 0
     with open_client() as client:
         assert counts(client) == expected(60)
+
+
+def test_connections_cut_before_the_reply_lose_and_double_nothing(
+    server: ClickHouseProcess, database: str
+) -> None:
+    with opener(server, database)() as client:
+        migrate.migrate(client)
+    proxy = CuttingProxy(server.port, seed=1, unanswered=0.04, cut_short=0.02).start()
+    try:
+        behind = address_from(
+            {"REFUND_BENCH_CLICKHOUSE": f"http://127.0.0.1:{proxy.port}/{database}"}
+        )
+        writer = Writer(lambda: connect(behind, timeout_s=10), migrate.check)
+        assert consume(ClickHouseSink(writer, keeps_nothing), kafka_of(12), checkpoint=100) > 0
+        writer.close()
+    finally:
+        proxy.stop()
+    assert proxy.unanswered > 0
+    assert proxy.cut_short > 0
+    with opener(server, database)() as client:
+        assert counts(client) == expected(12)
 
 
 def test_a_clickhouse_that_is_away_is_backpressure_in_bounded_memory(
