@@ -37,8 +37,8 @@ FAULTS = Faults(
 )
 """Late, failing after it has paid, paying on two deliveries at once, repeating stored errors, forgetting keys."""
 LONGEST_BACKOFF_S = 1.0
-ALIVE_FOR_S = (0.2, 5.0)
-"""How long a victim runs before it is killed, at random: within its start, its catching up or its work."""
+MOST_BETWEEN_KILLS_S = 12.0
+"""Kills are spread evenly over the disputes settled, so that work is under way; where nothing moves, this long."""
 PATIENCE_S = 300.0
 LOOKS = 2
 """How often `reconcile` runs while processes die."""
@@ -62,12 +62,12 @@ def run(
 
 def under_fire(
     stack: LocalStack, groups: Sequence[Sequence[dict[str, Any]]], victims: Sequence[str], rng: random.Random,
-    looks: int = LOOKS, alive_for_s: tuple[float, float] = ALIVE_FOR_S,
+    looks: int = LOOKS, most_between_kills_s: float = MOST_BETWEEN_KILLS_S,
 ) -> dict[str, Any]:  # fmt: skip
     """File the groups while the victims are killed one after the other, then count.
 
-    Each group is filed at once; the groups are spread evenly over the kills. The first is worked off
-    before anything is killed, so that every app is up.
+    Each group is filed at once; the groups are spread evenly over the kills, and each kill comes at a random
+    moment of its share of the work. The first is worked off before anything is killed, so that every app is up.
     """
     key = stack.environment["REFUND_BENCH_INSTALLATION_KEY"].encode()
     watcher, producer = Watcher(stack.bootstrap), clients.producer(stack.bootstrap)
@@ -85,7 +85,9 @@ def under_fire(
         sent = until
         if number in look_at:
             reconciling.append(reconcile(stack, wait_s=0))
-        killed.append((victim, _kill(stack, victim, rng.uniform(*alive_for_s), watcher)))
+        wanted = len(filed) * (number + rng.random()) / (number + 1)
+        _until_settled(watcher, wanted, most_between_kills_s)
+        killed.append((victim, _kill(stack, victim, watcher)))
         print(f"kill {number + 1}: {victim}, {len(filed)} filed", file=sys.stderr)  # noqa: T201
     last_kill = time.monotonic()
     stuck = watcher.wait(filed.values(), PATIENCE_S) + cold
@@ -143,12 +145,20 @@ def _codes(running: "subprocess.Popen[bytes]") -> int:
     return running.returncode
 
 
-def _kill(stack: LocalStack, victim: str, alive_for_s: float, watcher: Watcher) -> float:
-    """Let it live for a moment, then kill -9; when that was, in seconds since 1970."""
-    end = time.monotonic() + alive_for_s
-    while True:
+def _until_settled(watcher: Watcher, wanted: float, within_s: float) -> None:
+    """Wait until so many disputes have a payment record, or until the time is up."""
+    end = time.monotonic() + within_s
+    while time.monotonic() < end:
         watcher.poll(0.05)
+        if sum(bool(trail.payments) for trail in watcher.trails.values()) >= wanted:
+            return
+
+
+def _kill(stack: LocalStack, victim: str, watcher: Watcher) -> float:
+    """kill -9, at work or still starting; when that was, in seconds since 1970."""
+    while True:
         status = next(one for one in stack.status() if one.name == victim)
-        if time.monotonic() >= end and status.pid is not None and status.state == "running":
+        if status.pid is not None:
             os.kill(status.pid, signal.SIGKILL)
             return time.time()
+        watcher.poll(0.05)
