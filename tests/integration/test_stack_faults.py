@@ -110,7 +110,7 @@ def test_a_silent_topic_closes_its_window_with_a_seat_missing(
             )
         assert producer.flush(10) == 0
         began = time.monotonic()
-        assert watcher.wait([dispute], 30, done=lambda trail: bool(trail.verdicts)) == []
+        assert watcher.wait([dispute], 90, done=lambda trail: bool(trail.verdicts)) == []
         took = time.monotonic() - began
     watcher.close()
     verdict = watcher.trails["d-silent"].verdicts["d-silent.g1"]
