@@ -122,7 +122,7 @@ def test_a_silent_topic_closes_its_window_with_a_seat_missing(
 def test_kill_9_of_every_app_under_load_loses_nothing_and_pays_once(stack: LocalStack) -> None:
     victims = [s.name for s in stack.status() if s.name not in ("kafka", "clickhouse")]
     found = under_fire(
-        stack, disputes(60, 77), victims, random.Random(77), looks=1, most_between_kills_s=1.0
+        stack, disputes(40, 77), victims, random.Random(77), looks=1, most_between_kills_s=1.0
     )
     assert found["ok"], found
     assert found["killed"] == dict.fromkeys(victims, 1)
