@@ -50,6 +50,8 @@ COMMANDS: dict[str, Entry] = {
     "payouts": Entry("The kill switch: pause, resume, and say whether payments are paused.", RUN),
     "topics": Entry("Create the Kafka topics; compare them with the contract.", RUN),
     "clickhouse": Entry("Bring the schema up or back; compare it; grant an analyst the views.", RUN),
+    "archive": Entry("Archive every event as bytes; let ClickHouse go of what the archive has.", RUN),
+    "privacy": Entry("Erase a customer: their words and records, out of every store.", RUN),
     "pack": Entry("Check a policy pack.", RUN),
     "bench": Entry("Measure one part, beside its peers.", PROVE, False),
     "chaos": Entry("Kill parts at random and check that nothing is lost or paid twice.", PROVE, False),

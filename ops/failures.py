@@ -8,13 +8,13 @@ from ops.commands.reply import BAD_INPUT, BUG, DEPENDENCY_DOWN, Failure, note, w
 BAD_INPUTS = frozenset(
     {
         "topologies.SettingsError", "topologies.InputSetChanged", "streams.PackError", "streams.UnknownPackError",
-        "streams.Misconfigured", "streams.CaseError", "sinks.BadQuestion", "sinks.SchemaError",
+        "streams.Misconfigured", "streams.CaseError", "sinks.BadQuestion", "sinks.SchemaError", "sinks.RetentionError",
     }
 )  # fmt: skip
 DEPENDENCIES = frozenset(
     {
         "ops.DependencyMissing", "ops.StartFailed", "sinks.ClickHouseAway", "streams.GatewayUnavailable",
-        "builtins.ConnectionError", "builtins.TimeoutError", "ops.Unfinished",
+        "builtins.ConnectionError", "builtins.TimeoutError", "ops.Unfinished", "ops.ArchiveError",
     }
 )  # fmt: skip
 

@@ -95,8 +95,9 @@ class Sender:
         self._refused: list[str] = []
 
     def send(
-        self, topic: str, key: str, value: bytes, headers: dict[str, bytes] | None = None
+        self, topic: str, key: str, value: bytes | None, headers: dict[str, bytes] | None = None
     ) -> None:
+        """Produce a record; without a value, the tombstone of its key."""
         while True:
             try:
                 self._producer.produce(

@@ -30,6 +30,15 @@ def dispute_id(key: bytes, order_id: str, text: str) -> str:
     return "d-" + _digest(key, order_id, normalise_text(text))[:24]
 
 
+def customer_hash(key: bytes, customer_id: str) -> str:
+    """What stands for a customer where they must not be named: in what was done to their data.
+
+    Raises:
+        ValueError: an empty installation key.
+    """
+    return "c-" + _digest(key, "customer", customer_id)[:24]
+
+
 def grievance_id(dispute: str, index: int) -> str:
     """Grievances are numbered from 1 in the order in which the complaint makes them."""
     return f"{dispute}.g{index}"

@@ -18,6 +18,7 @@ from sinks.clickhouse_sink import (
     stop_at_refused,
 )
 from sinks.connection import Address, address_from, connect
+from sinks.erased import ErasedWords
 from sinks.rows import events
 from sinks.rows.projections import Projection, projections
 from sinks.rows.row import Place
@@ -46,7 +47,8 @@ def build(
     """
     where = address or address_from()
     prepare: Callable[[Client], object] = migrate.migrate if apply_migrations else migrate.check
-    sink = ClickHouseSink(Writer(partial(connect, where), prepare), on_refused)
+    writer = Writer(partial(connect, where), prepare, ErasedWords().screen)
+    sink = ClickHouseSink(writer, on_refused)
     sources = projections(installation_key)
     for projection in sources:
         topic = app.topic(projection.topic, key_deserializer="bytes", value_deserializer="bytes")

@@ -51,17 +51,30 @@ class Refused(NamedTuple):
     reason: str
 
 
+Screen = Callable[[Client, Sequence[Row]], Sequence[Row]]
+
+
+def unchanged(client: Client, rows: Sequence[Row]) -> Sequence[Row]:
+    """Every row may be stored as it is."""
+    return rows
+
+
 class Writer:
     """Owns the connection. Safe to call from two threads; the second waits.
 
-    `connect` opens a connection; `prepare` is called on each new one, to run or check the migrations.
+    `connect` opens a connection; `prepare` is called on each new one, to run or check the migrations. `screen`
+    gives the rows as they may be stored, one for one.
     """
 
     def __init__(
-        self, connect: Callable[[], Client], prepare: Callable[[Client], object] = lambda _: None
+        self,
+        connect: Callable[[], Client],
+        prepare: Callable[[Client], object] = lambda _: None,
+        screen: Screen = unchanged,
     ) -> None:
         self._connect = connect
         self._prepare = prepare
+        self._screen = screen
         self._client: Client | None = None
         self._types: dict[str, Sequence[ClickHouseType]] = {}
         self._failures = 0
@@ -83,6 +96,7 @@ class Writer:
         with self._lock:
             try:
                 client = self._client or self._open()
+                rows = self._screen(client, rows)
                 # The longest first, so that none is waited for alone at the end.
                 under_way = [
                     self._pool.submit(self._store, client, table, rows, positions)

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
+from ops.archive.reading import filled
 from ops.audit.stored import Place, Stored, View, stored
 from schemas.ids import content_hash, operations_chain
 from schemas.ledger import AuditEntry
@@ -15,7 +16,7 @@ BATCH = 200
 """Chains asked for at once: some megabytes of bytes."""
 _LONGEST_PLAIN = 200 - len("operations:")
 _EVENTS = """
-SELECT subject, topic, kafka_partition, kafka_offset, at, key, event_hash, erased, value
+SELECT subject, topic, kafka_partition, kafka_offset, at, key, event_hash, erased, archived, value
 FROM events FINAL
 WHERE {where}
 """
@@ -66,12 +67,15 @@ def proposals_of(client: Client, customers: Collection[str]) -> list[Stored]:
     where = "topic = 'proposals' AND key IN {keys:Array(String)}"
     where += " SETTINGS use_skip_indexes_if_final = 1"
     return list(_events(client, where, {"keys": list(customers)}))
+=======
+    return _events(client, where, {"keys": list(customers)})
+    return _events(client, where, {"keys": list(customers)})
 
 
 def decisions_of(client: Client, disputes: Collection[str]) -> list[Stored]:
     """Every decision about these disputes."""
     where = "topic = 'decisions' AND subject IN {ids:Array(String)}"
-    return list(_events(client, where, {"ids": list(disputes)}))
+    return _events(client, where, {"ids": list(disputes)})
 
 
 def disputes_of(client: Client, identifier: str) -> list[str]:
@@ -134,18 +138,26 @@ def _column(client: Client, sql: str, parameters: dict[str, Any]) -> list[str]:
     return [str(row[0]) for row in client.query(sql, parameters).result_rows]
 
 
-def _events(client: Client, where: str, parameters: dict[str, Any]) -> Iterator[Stored]:
+def _events(client: Client, where: str, parameters: dict[str, Any]) -> list[Stored]:
+    """Events as bytes: ClickHouse's own, and the archive's where ClickHouse has let go of them."""
+    events: list[Stored] = []
+    elsewhere: dict[Place, tuple[str, date]] = {}
     for row in client.query(_EVENTS.format(where=where), parameters).result_rows:
-        subject, topic, partition, offset, at, key, kept, erased, value = row
+        subject, topic, partition, offset, at, key, kept, erased, archived, value = row
         place = Place(topic, partition, offset)
         chain = operations_chain(subject) if topic == "operations" else subject
         if erased:
-            yield Stored(place, key, chain, at, kept, None, erased=True)
+            events.append(Stored(place, key, chain, at, kept, None, erased=True))
             continue
         held = value.encode() if isinstance(value, str) else bytes(value)
+        if not held and archived:
+            when = at if at.tzinfo else at.replace(tzinfo=UTC)
+            elsewhere[place] = (subject, when.astimezone(UTC).date())
         found = stored(place, key, at, held)
         # Bytes that are no event any more were altered: their hash will say so.
-        yield found or Stored(place, key, chain, at, content_hash(held), held)
+        found = found or Stored(place, key, chain, at, content_hash(held), held)
+        events.append(replace(found, archived=bool(archived)))
+    return filled(events, elsewhere)
 
 
 def _link(row: Any) -> AuditEntry:

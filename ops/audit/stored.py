@@ -70,6 +70,8 @@ class Stored:
     """The id under which another event vouches for it (ruling, proposal), or an operation's."""
     vouches: tuple[tuple[str, str], ...] = ()
     """What this event says of others: id and hash of each ruling counted, or of the proposal."""
+    archived: bool = False
+    """True where the archive has the bytes, so that ClickHouse's tables may have let go of the texts in them."""
 
     def event(self) -> Model | None:
         """The event, or None where the bytes are gone or are not one."""

@@ -46,6 +46,7 @@ CREATE TABLE row (
     PRIMARY KEY (kind, key)
 ) WITHOUT ROWID;
 CREATE INDEX row_of ON row (kind, dispute);
+CREATE TABLE erased (dispute TEXT PRIMARY KEY) WITHOUT ROWID;
 """
 
 
@@ -164,6 +165,10 @@ class Book:
     def forgotten(self, dispute: str) -> None:
         """A tombstone of the ledger."""
         self.db.execute("DELETE FROM ledger WHERE dispute = ?", (dispute,))
+
+    def erased(self, subject: str) -> None:
+        """A dispute whose customer was erased: its entry was taken out of the ledger."""
+        self.db.execute("INSERT OR IGNORE INTO erased VALUES (?)", (subject,))
 
     def row(
         self, kind: str, key: str, dispute: str, amount: int, currency: str, late: bool

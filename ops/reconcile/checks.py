@@ -86,6 +86,7 @@ CHECKS: dict[str, tuple[str, str]] = {
         "the ledger has read the payment and has no entry of the dispute",
         """SELECT DISTINCT p.dispute, p.key FROM payment p WHERE p.folded AND NOT p.late
            AND NOT EXISTS (SELECT 1 FROM ledger l WHERE l.dispute = p.dispute)
+           AND NOT EXISTS (SELECT 1 FROM erased e WHERE e.dispute = p.dispute)
            AND EXISTS (SELECT 1 FROM decision d WHERE d.key = p.key)""",
     ),
     "ledger_differs": (

@@ -6,9 +6,10 @@ from ops.bounded_read import Span, every_partition, spans, stream
 from ops.reconcile.book import Book
 from schemas.base import Model
 from schemas.ledger import LedgerEntry
+from schemas.operation import Operation
 from schemas.payment import Payment
 from schemas.settlement import Decision
-from schemas.topics import DECISIONS, LEDGER, PAYMENTS, Topic
+from schemas.topics import DECISIONS, LEDGER, OPERATIONS, PAYMENTS, Topic
 from streams.payments.port import PaymentGateway, RefundRequest
 from streams.sealing import DecisionSeal
 
@@ -71,6 +72,23 @@ def read_topic(
         elif isinstance(event, LedgerEntry):
             book.ledger(event, found)
     return unreadable
+
+
+def read_erased(book: Book) -> None:
+    """Disputes whose customer was erased, which the chain of operations tells for as long as payments are kept.
+
+    Raises:
+        KafkaException: the broker is away.
+    """
+    for found in stream(spans(every_partition(OPERATIONS)), READ_WITHIN_S):
+        if found.value is None or b"customer_erased" not in found.value:
+            continue
+        try:
+            operation = Operation.from_bytes(found.value)
+        except ValueError:
+            continue  # a dead letter tells of it
+        if operation.action == "customer_erased":
+            book.erased(operation.subject)
 
 
 async def read_gateway(book: Book, gateway: PaymentGateway) -> None:

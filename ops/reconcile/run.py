@@ -19,6 +19,7 @@ from ops.reconcile.reading import (
     cut,
     look_up_missing,
     read_clickhouse,
+    read_erased,
     read_gateway,
     read_topic,
 )
@@ -89,6 +90,7 @@ def _read_and_compare(book: Book, sources: Sources, patient_until: float) -> dic
     _await(book, progress.LEDGER_APP, "payment WHERE NOT folded", patient_until)
     entered = cut(LEDGER)
     unreadable += read_topic(book, LEDGER, entered, sources.seal)
+    read_erased(book)
     _await(
         book,
         progress.SINK,
