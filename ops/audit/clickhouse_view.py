@@ -66,9 +66,6 @@ def proposals_of(client: Client, customers: Collection[str]) -> list[Stored]:
     # Every version of a row has the same key, so its index is right beside FINAL too.
     where = "topic = 'proposals' AND key IN {keys:Array(String)}"
     where += " SETTINGS use_skip_indexes_if_final = 1"
-    return list(_events(client, where, {"keys": list(customers)}))
-=======
-    return _events(client, where, {"keys": list(customers)})
     return _events(client, where, {"keys": list(customers)})
 
 

@@ -148,6 +148,63 @@ def grants(
     note(f"{user} may read {len(sql) - 2} views")
 
 
+@app.command()
+def retention(
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Give the tables the days of REFUND_BENCH_RETENTION.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Say how long rows, texts and the archive are kept, by the file in REFUND_BENCH_RETENTION or by default; and
+    which tables' rows have other days. Exit code 1 where some have.
+
+    Rows expire by a table's TTL. Texts have none: `archive run` empties them, once the archive has been read back.
+
+    Examples:
+
+      refund-bench clickhouse retention
+      refund-bench clickhouse retention --apply
+    """
+    from sinks import retention as keeping
+
+    kept = keeping.retention_from()
+    client = _owner()
+    try:
+        changed = keeping.apply(client, kept) if apply else []
+        there = keeping.row_days(client)
+    finally:
+        client.close()
+    differs = {t: there.get(t) for t in keeping.TABLES if there.get(t) != kept.rows[t]}
+
+    def tell() -> None:
+        for section, days in (("rows", kept.rows), ("texts", kept.texts), ("events", kept.events)):
+            for name, number in days.items():
+                wrong = (
+                    f"; the table has {differs[name]}"
+                    if section == "rows" and name in differs
+                    else ""
+                )
+                say(f"{section}.{name:32} {number:5} days{wrong}")
+        say(f"archive{'':31} {kept.archive:5} days")
+        if differs:
+            note("run `refund-bench clickhouse retention --apply`")
+
+    answer(
+        as_json,
+        {
+            "ok": not differs,
+            "rows": dict(kept.rows),
+            "texts": dict(kept.texts),
+            "events": dict(kept.events),
+            "archive": kept.archive,
+            "changed": changed,
+            "differs": differs,
+        },
+        tell,
+        FALSE if differs else TRUE,
+    )
+
+
 def _owner() -> Any:
     from sinks.connection import address_from, connect
 

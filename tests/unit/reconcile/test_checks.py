@@ -132,6 +132,12 @@ def found_in(book: Book, world: World) -> list[tuple[str, str | None]]:
     return [(one["what"], one["dispute_id"]) for one in differences(book)]
 
 
+def test_an_erased_disputes_entry_may_be_gone_from_the_ledger(book: Book, world: World) -> None:
+    world.ledger.pop("d-2")
+    book.erased("d-2")
+    assert found_in(book, world) == []
+
+
 def test_what_adds_up_is_no_difference(book: Book, world: World) -> None:
     assert found_in(book, world) == []
     assert sum(waiting(book).values()) == 0
