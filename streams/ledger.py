@@ -22,6 +22,7 @@ from streams.emit import emit
 from streams.ledger_account import Account, LedgerState, derived
 from streams.ledger_chain import GENESIS, Place, Step, chain, link
 from streams.telling import ACKNOWLEDGEMENT
+from streams.transactions_taken import REFUSED as TRANSACTION_TAKEN
 
 STAGE = "ledger"
 
@@ -253,7 +254,7 @@ def _decided(account: Account, event: Decision) -> Account:
 
 
 def _waits_for(rule: str, before: str) -> str:
-    if rule.startswith("review_refused:"):
+    if rule.startswith("review_refused:") and rule != TRANSACTION_TAKEN:  # that one begins anew
         return before
     waits = {"review_awaits_second_person": "second_person", "review_more_evidence": "evidence"}
     return waits.get(rule, "person")

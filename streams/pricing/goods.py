@@ -46,7 +46,7 @@ def price_goods(
         problem = "another dispute has units of this line; no record tells its units from these"
         return _for_a_person(claim, record, line, problem)
     count = max(0, min(*bounds, len(free), claim.quantity or line.quantity))
-    if claim.quantity is None and count > 1:
+    if claim.quantity is None and count and _could_be(rule, record, line) > 1:
         return _for_a_person(claim, record, line, "how many units are meant is not said")
     if count > MAX_UNITS:
         return _for_a_person(claim, record, line, f"more than {MAX_UNITS} units are claimed")
@@ -66,6 +66,14 @@ def missing_units(
     if asked.problem is not None or asked.scope != "unit" or not units or claim.line_id is None:
         return None
     return claim.line_id, max(units)
+
+
+def _could_be(rule: GoodsRule, record: PricedRecord, line: Line) -> int:
+    """Units that a claim without a number may be about, whatever else is claimed: one more missing unit in
+    another claim must not make it certain which is meant."""
+    pool, bounds, _ = _bounds(rule, record, line, {})
+    taken = record.refunds.lines[line.line_id].taken
+    return min(*bounds, len([unit for unit in pool if unit not in taken]))
 
 
 def _bounds(

@@ -1,7 +1,7 @@
 """What was refunded on an order already: the operator's refunds and our own payments, counted once.
 
 A refund whose `refund_id` is one of our payment keys is our payment. The others are added. Where a
-refund carries no reference, it and our payments on the same line may be the same money: the larger counts.
+refund carries a line and no reference, it and our payments on that line may be the same money: the larger counts.
 But a payment of ours that the record names is in it already, and stands for no other of its refunds.
 """
 
@@ -78,8 +78,10 @@ def unite(evidence: Mapping[str, Any], lines: Sequence[Line], holdings: Holdings
         else:
             nameless[line_id].append(entry)
     for line_id, entries in nameless.items():
-        beyond = sum(amount for amount, _ in entries) - ours_by_line[line_id]
-        if not ours_by_line[line_id]:
+        # One that names no line could be anybody's, and is added: nothing says that it is ours.
+        same = ours_by_line[line_id] if line_id is not None else 0
+        beyond = sum(amount for amount, _ in entries) - same
+        if not same:
             external[line_id] += entries
         elif beyond > 0:
             external[line_id].append((beyond, None))

@@ -150,6 +150,16 @@ def test_our_payment_that_the_record_names_stands_for_no_other_refund():
         assert priced.amount_minor == left
 
 
+def test_a_refund_that_names_neither_line_nor_reference_is_not_taken_for_ours():
+    """A goodwill payment of the operator's beside our late credit: both are gone."""
+    record = order(
+        order_status="cancelled_by_restaurant", delivered_at=..., refunds=[{"amount_minor": 4_900}]
+    )
+    everything = [claim(1, "MISSING_ITEM", scope="order")]
+    priced = price(record, everything, holdings=held("LATE", 4_900))
+    assert (priced.amount_minor, priced.order_ceiling_minor) == (30_000 - 2 * 4_900, 25_100)
+
+
 def transfer(own: str, *related: str) -> dict:
     return {
         "kind": "bank-transaction", "transaction_id": own, "customer_id": "a", "currency": "NGN",

@@ -243,3 +243,18 @@ def test_what_is_paid_is_not_there_to_be_approved():
     lines = price(order(), claims, ["UPHELD", "ESCALATE"]).lines
     assert [share.scope for share in approvable(lines)] == ["L2#1"]
     assert ceiling(lines) == 20_000
+
+
+def test_a_missing_unit_does_not_say_which_a_claim_without_a_number_means():
+    """Of two naans either may be the cold one; that the other claim has one of them does not decide it."""
+    cold = claim(1, "QUALITY", line_id="L1", quantity=None)
+    for missing in (1, 2):
+        one, _ = price(
+            order(), [cold, claim(2, "MISSING_ITEM", line_id="L1", quantity=missing)]
+        ).lines
+        assert one.amount_minor == 0
+    scan = [{"line_id": "L1", "packed_quantity": 1}, {"line_id": "L2", "packed_quantity": 1}]
+    one, _ = price(
+        order(packing_scan=scan), [cold, claim(2, "MISSING_ITEM", line_id="L1", quantity=1)]
+    ).lines
+    assert one.amount_minor == 2_500, "the record says that only one was delivered"

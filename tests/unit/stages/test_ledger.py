@@ -168,6 +168,7 @@ def test_what_became_of_each_review_and_for_whom_or_what_the_dispute_waits() -> 
         ("review_refused:above_ceiling", "evidence"),
         ("review_attached", "person"),
         ("review_awaits_second_person", "second_person"),
+        ("review_refused:transaction_taken", "person"),
     ]
     events = [OPENED, safe, decision, as_paid(decision)]
     for number, (rule, waits_for) in enumerate(steps):
