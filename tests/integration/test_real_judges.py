@@ -57,7 +57,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory, stub: StubProcess) -> Iterat
         **stub.environment,
         "ANTHROPIC_API_KEY": SECRET,
         "REFUND_BENCH_INSTALLATION_KEY": KEY.decode(),
-        "REFUND_BENCH_LLM_TIMEOUT_S": "2",
+        "REFUND_BENCH_LLM_TIMEOUT_S": "4",
         "REFUND_BENCH_PACKS": str(packs),
     }
     with LocalStack(tmp_path_factory.mktemp("stack"), "anthropic", environment=environment) as up:
