@@ -25,11 +25,11 @@ from topologies.quix_app import group
 from topologies.topic_admin import create_topics
 
 SINK, CLICKHOUSE = "sink", "clickhouse"
-AT_WORK = 0.25
+AT_WORK = 0.4
 """Share of the kills that wait for answered inserts, so that the victim dies in a flush or between two; the
 others come soon after the last, in a start or while catching up."""
 MOST_INSERTS = 25
-LONGEST_LIFE_S = 6.0
+LONGEST_LIFE_S = 15.0
 """What is waited for inserts at most, so that a backoff is not waited out."""
 SOON_S = 1.0
 PATIENCE_S = 180.0
