@@ -14,7 +14,7 @@ from schemas.settlement import Proposal
 from streams.beyond_lines import whole_ceiling
 from streams.order_book import DisputeBook, OrderBook, holdings
 from streams.policies.loader import LoadedPack
-from streams.pricing.engine import price_dispute
+from streams.pricing.engine import ceilings, price_dispute
 from streams.pricing.holdings import Holdings
 
 _ID: TypeAdapter[str] = TypeAdapter(Id)
@@ -33,6 +33,18 @@ def propose(
         settled, proposal = _proposed(dispute, docket, pack, held, outcome, now)
     left = whole_ceiling(book, settled, docket, pack.pack, proposal.needs_person)
     return settled, proposal.model_copy(update={"whole_ceiling_minor": left})
+
+
+def bounded(book: OrderBook, dispute: DisputeBook, docket: Docket, pack: LoadedPack) -> DisputeBook:
+    """A dispute rebuilt from its decisions, with what only its record says: the most that may be paid."""
+    order, subject = ceilings(pack.pack, docket.evidence, holdings(book, docket.dispute_id))
+    return dispute.model_copy(
+        update={
+            "order_ceiling_minor": order,
+            "subject_ceiling_minor": subject,
+            "unpriced": docket.outcome is not None,
+        }
+    )
 
 
 def _proposed(

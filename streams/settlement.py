@@ -29,7 +29,7 @@ from streams.order_book import (
 )
 from streams.payout import KEY_CONFLICT
 from streams.policies.loader import LoadedPack, PackRegistry
-from streams.proposing import propose
+from streams.proposing import bounded, propose
 from streams.recomputed import check_same, fingerprint
 from streams.reviewing import review_outcome
 from streams.telling import acknowledgement, is_told, letter_id, outcome_letter, review_letter
@@ -63,6 +63,8 @@ class Settlement:
         pack = self._pack(docket)
         book, emits = _remember_until(book, docket, pack, now)
         dispute = dispute.model_copy(update={"docket": docket})
+        if dispute.proposed:
+            dispute = bounded(book, dispute, docket, pack)
         if not _complete(dispute) and not dispute.proposed:
             window = Timer(
                 at=now,

@@ -184,6 +184,14 @@ def _decided(
     )
 
 
+def ceilings(
+    pack: PolicyPack, evidence: Mapping[str, object] | None, holdings: Holdings
+) -> tuple[int | None, int | None]:
+    """`order_ceiling_minor` and `subject_ceiling_minor` of a record, without pricing anything on it."""
+    bound = _read_quietly(pack, evidence, holdings)
+    return (bound.ceiling if bound is not None else None), _subject_ceiling(bound)
+
+
 def _subject_ceiling(record: PricedRecord | None) -> int | None:
     if record is None:
         return None

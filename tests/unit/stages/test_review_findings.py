@@ -343,6 +343,15 @@ def test_what_a_person_decided_before_the_state_was_lost_is_decided() -> None:
     assert rebuilt.proposals[-1].decision_rule == "review_refused:nothing_pending"
 
 
+def test_a_rebuilt_order_is_bounded_by_its_record_again() -> None:
+    """All of the order was paid; an appeal finds nothing left, and not what the pack allows without a record."""
+    decision = as_decided(a_proposal(a_line(1), a_line(2)))
+    rebuilt = Order()
+    rebuilt.take(decision, as_paid(decision), DOCKET, a_review("appeal", "r-1"))
+    rebuilt.take(a_review("amount", "r-2", "bola", amount_minor=100))
+    assert rebuilt.proposals[-1].decision_rule == "review_refused:nothing_left"
+
+
 def test_a_rebuilt_order_is_remembered_as_long_as_any_other() -> None:
     """Else a transaction could be disputed, and paid, again after 30 days."""
     proposal = a_proposal(a_line(1), **about(pack=BANK))
