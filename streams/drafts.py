@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from schemas.grievance import Claim, LeftOut
@@ -12,6 +13,11 @@ from streams.language import is_english
 from streams.llm.port import DraftGrievance, DraftLeftOut, ExtractionDraft
 
 MAX_TEXT = 400
+MOST_DRAFTED = 100
+"""Grievances, and statements left out, that a draft may hold before any is looked at: each quote that is
+not found costs a search through the complaint, and other disputes wait meanwhile."""
+MOST_PROBLEMS = 20
+"""Told in a re-ask, and kept on a docket."""
 _LEANS = frozenset({"it", "its", "they", "them", "their", "he", "she", "his", "her", "him"})
 """A grievance that starts with one of these needs the complaint to be understood."""
 _POINTS = frozenset({"this", "that", "these", "those"})
@@ -35,6 +41,12 @@ def check(draft: ExtractionDraft, text: str, evidence: dict[str, Any], pack: Pol
 
     Repairs what is safe to repair (where a quote stands, duplicates); everything else is a problem.
     """
+    for what, drafted in (("grievances", draft.grievances), ("left_out", draft.left_out)):
+        if len(drafted) > MOST_DRAFTED:
+            said = (
+                f"there are {len(drafted)} {what}, more than the {MOST_DRAFTED} that are looked at"
+            )
+            return Checked(problems=(said,))
     lines = {
         str(item.get("line_id")): item
         for item in evidence.get("line_items") or ()
@@ -59,7 +71,7 @@ def check(draft: ExtractionDraft, text: str, evidence: dict[str, Any], pack: Pol
             f"there are {len(merged)} grievances, more than the {most} this policy settles without a person"
         )
     if problems:
-        return Checked(problems=tuple(problems))
+        return Checked(problems=tuple(problems[:MOST_PROBLEMS]))
     return Checked(claims=merged, left_out=tuple(_left_out(draft.left_out, text)))
 
 
@@ -67,16 +79,17 @@ def _faults(grievance: DraftGrievance, lines: dict[str, Any], pack: PolicyPack) 
     known = pack.category(grievance.category)
     if known is None:
         names = ", ".join(category.name for category in pack.categories)
-        yield f"category {grievance.category!r} does not exist; the categories are {names}"
-    words = re.findall(r"\w+", grievance.text.casefold())
-    if len(words) < 3 or len(grievance.text) > MAX_TEXT:
+        yield f"category {_short(grievance.category)!r} does not exist; the categories are {names}"
+    long = len(grievance.text) > MAX_TEXT
+    words = [] if long else re.findall(r"\w+", grievance.text.casefold())
+    if len(words) < 3:
         yield f"the text must be one full sentence of at most {MAX_TEXT} characters"
     elif words[0] in _LEANS or (words[0] in _POINTS and words[1] in _VERBS):
-        yield f"the text starts with {words[0]!r}; say what it stands for, so that the text needs no complaint beside it"
-    if not is_english(grievance.text):
+        yield f"the text starts with {_short(words[0])!r}; say what it stands for, so that the text needs no complaint beside it"
+    if not long and not is_english(grievance.text):
         yield "the text is not in English; say the claim in English, and leave the quote as it is"
     if grievance.line_id is not None and grievance.line_id not in lines:
-        yield f"line {grievance.line_id!r} is not on the order; the lines are {', '.join(lines) or 'none'}"
+        yield f"line {_short(grievance.line_id)!r} is not on the order; the lines are {', '.join(lines) or 'none'}"
     if grievance.quantity is not None and not 1 <= grievance.quantity <= 10_000:
         yield f"quantity {grievance.quantity} is not a number of units"
 
@@ -133,6 +146,7 @@ def _left_out(drafts: tuple[DraftLeftOut, ...], text: str) -> Iterator[LeftOut]:
         yield LeftOut(kind=draft.kind, span_start=start, span_end=end)
 
 
+@lru_cache(maxsize=8)
 def _folded(text: str) -> tuple[str, list[int]]:
     """The text without case, width, marks and space differences, and where each character came from."""
     out: list[str] = []

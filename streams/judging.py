@@ -23,6 +23,10 @@ from streams.policies.loader import LoadedPack
 from streams.prompts import judge_prompt
 
 CITATION_MISSING = "citation_missing"
+LONGEST_REASON = 2_000
+"""Characters of a judge's reason, or of what was wrong with its reply. Verdicts repeat it; the raw reply
+keeps all of it."""
+MOST_FAULTS = 5
 _DECIDES = frozenset({"UPHELD", "REJECTED"})
 
 Clock = Callable[[], datetime]
@@ -162,16 +166,15 @@ def _fault(
             CITATION_MISSING,
             f"{draft.ruling} rests on no field; cite at least one of {', '.join(category.citations)}",
         )
-    faults = [
-        fault for cited in draft.citations if (fault := _citation_fault(cited, evidence, category))
-    ]
-    return (CITATION_MISSING, "; ".join(faults)) if faults else (None, "")
+    found = (_citation_fault(cited, evidence, category) for cited in draft.citations)
+    faults = list(dict.fromkeys(fault for fault in found if fault))
+    return (CITATION_MISSING, "; ".join(faults[:MOST_FAULTS])) if faults else (None, "")
 
 
 def _citation_fault(cited: str, evidence: dict[str, Any], category: Category) -> str | None:
     field = top_field(cited)
     if evidence.get(field) is None:
-        return f"{field!r} is not in the evidence you were given"
+        return f"{field[:60]!r} is not in the evidence you were given"
     if field not in category.citations:
         return f"{field!r} may not be cited for {category.name}; citable are {', '.join(category.citations)}"
     return None
@@ -186,7 +189,11 @@ def _ruled(
 ) -> dict[str, Any]:
     draft = reply.draft
     if failure is not None or draft is None:
-        return {"ruling": "FAILED", "failure": failure or "empty", "reason": problem}
+        return {
+            "ruling": "FAILED",
+            "failure": failure or "empty",
+            "reason": problem[:LONGEST_REASON],
+        }
     sound = (
         top_field(c) for c in draft.citations if _citation_fault(c, evidence, category) is None
     )
@@ -194,7 +201,7 @@ def _ruled(
         "ruling": draft.ruling,
         "confidence": draft.confidence,
         "citations": tuple(dict.fromkeys(sound)),
-        "reason": draft.reason,
+        "reason": draft.reason[:LONGEST_REASON],
     }
 
 

@@ -1,6 +1,7 @@
 """What code checks in a drafted letter before a customer may get it. Each problem is worded for the re-ask."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
@@ -29,9 +30,7 @@ _DURATION = re.compile(
     r"(?:working |business |calendar )?(?:minutes?|hours?|days?|weeks?|months?)\b|\b(?:today|tomorrow|tonight|immediately|right away|instantly)\b",
     re.IGNORECASE,
 )
-_LINKS = re.compile(
-    r"https?:|www\.|\b[\w-]+\.(?:com|net|org|io|in|ng|co|app|link|ly)\b|\S@\S", re.IGNORECASE
-)
+_LINKS = re.compile(r"https?:|www\.|\b\w[\w-]*\.[a-z]{2,}\b|\S@\S", re.IGNORECASE)
 _PHONES = re.compile(
     r"(?<![\d.,₹₦])\+?\d(?:[\s().-]?\d){7,}|\b(?:call|whatsapp|text|dial|phone|ring) (?:us|me|our|on|at)\b",
     re.IGNORECASE,
@@ -80,9 +79,12 @@ def problems(
     Args:
         categories: every category of the pack; those without a line must not be mentioned.
     """
-    text = body.strip()
+    text = unicodedata.normalize("NFKC", body).strip()
     if not text:
         return ("the letter is empty",)
+    if len(text) > MAX_CHARACTERS:
+        # Nothing else is looked at: the patterns are made for a letter, not for a megabyte.
+        return (f"it is {len(text)} characters long; at most {MAX_CHARACTERS}",)
     free = _without(text, (*request.promises.values(), request.order_id))
     topics = [words.topic(line.category) for line in request.lines]
     return (
@@ -103,9 +105,21 @@ def _without(text: str, allowed: Sequence[str]) -> str:
 
 
 def _language(text: str) -> Iterator[str]:
-    """The checks below know English words; a letter in another language would pass them unread."""
-    if not is_english(text):
+    """The checks below know English words; a letter in another language would pass them unread, and so
+    would a word with a letter of another script, an accent or an invisible character put into it."""
+    odd = sorted({char for char in text if not _is_plain(char)})
+    if odd:
+        names = ", ".join(unicodedata.name(char, f"U+{ord(char):04X}") for char in odd[:5])
+        yield f"it holds {names}; write Latin letters only"
+    elif not is_english(text):
         yield "it is not in English; write it in simple English"
+
+
+def _is_plain(char: str) -> bool:
+    """Whether a reader, and a pattern, sees in it what it is."""
+    if char.isalpha():
+        return unicodedata.name(char, "").startswith("LATIN")
+    return char == "\n" or unicodedata.category(char)[0] not in "CM"
 
 
 def _most_sentences(request: LetterRequest) -> int:
@@ -117,8 +131,6 @@ def _length(text: str, most: int) -> Iterator[str]:
     sentences = len(_SENTENCE_END.findall(text)) + (0 if re.search(r"[.!?।][\"')]*$", text) else 1)
     if not MIN_SENTENCES <= sentences <= most:
         yield f"it has {sentences} sentences; write {MIN_SENTENCES} to {most}"
-    if len(text) > MAX_CHARACTERS:
-        yield f"it is {len(text)} characters long; at most {MAX_CHARACTERS}"
     if _LAYOUT.search(text):
         yield "it has headings, lists or markup; write plain sentences"
 

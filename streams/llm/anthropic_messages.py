@@ -5,13 +5,11 @@ The SDK obeys a Retry-After without a cap, so retrying is the stage's. It raises
 """
 
 from collections.abc import Sequence
-from json import JSONDecodeError
 from typing import Any
 
 from anthropic import (
     APIConnectionError,
     APIError,
-    APIResponseValidationError,
     APIStatusError,
     APITimeoutError,
     AsyncAnthropic,
@@ -19,11 +17,21 @@ from anthropic import (
 )
 from anthropic.types import Message
 
-from schemas.docket import Usage
 from streams.llm.catalogue import ModelFacts
 from streams.llm.port import Failure, ProviderDown
 from streams.llm.rendering import Rendered
-from streams.llm.wire import SIMULATED_HEADER, Access, Answer, Exchange, ToolCall, refusal
+from streams.llm.wire import (
+    MALFORMED,
+    NOT_PROMISED,
+    SIMULATED_HEADER,
+    Access,
+    Answer,
+    Exchange,
+    ToolCall,
+    refusal,
+    storable,
+    told_usage,
+)
 
 _BREAKPOINT = {"cache_control": {"type": "ephemeral"}}
 _STOPPED: dict[str, tuple[Failure, str]] = {
@@ -46,11 +54,10 @@ class AnthropicMessages:
         self._client: AsyncAnthropic | None = None
 
     async def send(self, rendered: Rendered, exchanges: Sequence[Exchange] = ()) -> Answer:
+        client, request = self._connected(), self._request(rendered, exchanges)
         try:
-            raw = await self._connected().messages.with_raw_response.create(
-                **self._request(rendered, exchanges)
-            )
-            message = await raw.parse()
+            raw = await client.messages.with_raw_response.create(**request)
+            return _answer(await raw.parse(), raw.headers.get(SIMULATED_HEADER) is not None)
         except APIStatusError as error:
             said = f"{error.type} {error.error_code} {error.api_message}"
             after = error.response.headers.get("retry-after")
@@ -59,9 +66,8 @@ class AnthropicMessages:
             raise TimeoutError(f"no answer in {self._access.timeout_s:g} s") from error
         except APIConnectionError as error:
             raise ProviderDown(f"{self._access.base_url}: {error.__cause__ or error}") from error
-        except (APIResponseValidationError, APIError, JSONDecodeError) as error:
-            raise ProviderDown("the answer was not what the API promises") from error
-        return _answer(message, raw.headers.get(SIMULATED_HEADER) is not None)
+        except (APIError, *MALFORMED) as error:
+            raise ProviderDown(NOT_PROMISED) from error
 
     async def check(self) -> None:
         async with self._new_client() as client:
@@ -69,7 +75,7 @@ class AnthropicMessages:
                 await client.models.retrieve(self._access.model)
             except APIStatusError as error:
                 refusal(error.status_code, str(error.api_message), self._access, None)
-            except (APIError, JSONDecodeError) as error:
+            except (APIError, *MALFORMED) as error:
                 raise ProviderDown(f"{self._access.base_url} cannot be reached") from error
 
     async def aclose(self) -> None:
@@ -150,32 +156,28 @@ class AnthropicMessages:
         return _BREAKPOINT if wanted else {}
 
 
-def _answer(message: Message | str, simulated: bool) -> Answer:
+def _answer(message: Message, simulated: bool) -> Answer:
     """The SDK's message in our words.
 
     Raises:
-        ProviderDown: a 200 that is no message at all.
+        ProviderDown: a message without a usage that can be.
+        MALFORMED: a 200 that is no message at all.
     """
-    if isinstance(message, str) or not isinstance(message.content, list):
-        raise ProviderDown("the answer was not what the API promises")
+    if not isinstance(message.content, list):
+        raise TypeError("content is no list")
     usage = message.usage
-    if usage is None or not isinstance(usage.input_tokens, int):
-        raise ProviderDown("the answer tells no usage")
+    if usage is None:
+        raise ProviderDown("the answer tells no usage that can be")
     read, written = usage.cache_read_input_tokens or 0, usage.cache_creation_input_tokens or 0
     failure, problem = _STOPPED.get(message.stop_reason or "", (None, None))
     calls = tuple(ToolCall(b.id, b.name) for b in message.content if b.type == "tool_use")
     return Answer(
-        text="".join(block.text for block in message.content if block.type == "text"),
+        text=storable("".join(block.text for block in message.content if block.type == "text")),
         failure=failure,
         problem=problem,
         calls=() if failure else calls,
-        echo=[block.model_dump(exclude_none=True) for block in message.content],
-        usage=Usage(
-            input_tokens=usage.input_tokens + read + written,
-            cache_read_tokens=read,
-            cache_write_tokens=written,
-            output_tokens=usage.output_tokens or 0,
-        ),
-        request_id=message._request_id,
+        echo=storable([block.model_dump(exclude_none=True) for block in message.content]),
+        usage=told_usage(usage.input_tokens + read + written, usage.output_tokens, read, written),
+        request_id=storable(message._request_id),
         simulated=simulated,
     )

@@ -14,7 +14,11 @@ from streams.llm.port import Misconfigured
 
 SHIPPED = Path(__file__).with_name("catalogue.toml")
 SETTING = "REFUND_BENCH_MODELS"
-Price = Annotated[float, Field(ge=0, le=10_000)]
+Price = Annotated[float, Field(strict=True, ge=0, le=10_000, allow_inf_nan=False)]
+Variable = Annotated[str, Field(pattern=r"^([A-Z][A-Z0-9_]*)?$")]
+"""The name of an environment variable. A key written here in its place is refused, and not repeated."""
+RESERVED = ("default", "offline-rules")
+"""What settings call the operator's choice and the stand-in; no provider can have the name."""
 
 
 class Part(BaseModel):
@@ -27,10 +31,10 @@ class Provider(Part):
     """Where a provider is and which of the two APIs it speaks."""
 
     dialect: Literal["anthropic", "openai"]
-    key: str = ""
+    key: Variable = ""
     """The environment variable that holds the key; empty for a server that wants none."""
     base_url: str
-    base_url_setting: str | None = None
+    base_url_setting: Variable | None = None
     """The environment variable that moves it."""
     real_hosts: tuple[str, ...] = ()
     """Hosts whose rulings are not marked `simulated`. A server of your own is real once it is listed."""
@@ -112,6 +116,8 @@ def load(environment: Mapping[str, str] = os.environ) -> Catalogue:
             providers={**catalogue.providers, **added.providers},
             models={**catalogue.models, **added.models},
         )
+    for name in sorted(set(RESERVED) & set(catalogue.providers)):
+        raise Misconfigured(f"{SETTING}: providers.{name}: is taken; name the provider otherwise")
     for facts in catalogue.models.values():
         catalogue.provider(facts.provider)
     return catalogue

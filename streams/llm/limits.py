@@ -23,6 +23,7 @@ from typing import Annotated, Any, Final
 from pydantic import ConfigDict, Field, ValidationError
 
 from schemas.base import Model as Value
+from streams.llm import catalogue
 from streams.llm.port import Misconfigured
 from streams.llm.spend import SpendLimits
 
@@ -100,6 +101,10 @@ def read_limits(
         tables = tomllib.loads(Path(name).read_text("utf-8"), parse_float=Decimal)
     except (OSError, ValueError) as error:
         raise Misconfigured(f"{VARIABLE}={name} cannot be read as TOML: {error}") from error
+    for name_of_table in sorted(set(tables) - set(catalogue.load(environment).providers)):
+        raise Misconfigured(
+            f"{VARIABLE}={name}: [{name_of_table}] is no provider; a misspelt limit would be none"
+        )
     table = tables.get(provider, {})
     if not isinstance(table, dict):
         raise Misconfigured(f"{VARIABLE}={name}: write the limits of {provider} as [{provider}]")

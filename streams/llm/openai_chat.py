@@ -1,7 +1,7 @@
 """GPT, Kimi and every server that speaks OpenAI's chat API, through the official SDK."""
 
 from collections.abc import Sequence
-from json import JSONDecodeError
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -16,11 +16,21 @@ from openai import (
 )
 from openai.types.chat import ChatCompletion
 
-from schemas.docket import Usage
 from streams.llm.catalogue import ModelFacts, Provider
 from streams.llm.port import Failure, Misconfigured, ProviderDown
 from streams.llm.rendering import Rendered
-from streams.llm.wire import SIMULATED_HEADER, Access, Answer, Exchange, ToolCall, refusal
+from streams.llm.wire import (
+    MALFORMED,
+    NOT_PROMISED,
+    SIMULATED_HEADER,
+    Access,
+    Answer,
+    Exchange,
+    ToolCall,
+    refusal,
+    storable,
+    told_usage,
+)
 
 _STOPPED: dict[str, tuple[Failure, str]] = {
     "content_filter": ("refused", "the model refused to answer"),
@@ -41,11 +51,14 @@ class OpenAIChat:
         self._client: AsyncOpenAI | None = None
 
     async def send(self, rendered: Rendered, exchanges: Sequence[Exchange] = ()) -> Answer:
+        client, request = self._connected(), self._request(rendered, exchanges)
         try:
-            raw = await self._connected().chat.completions.with_raw_response.create(
-                **self._request(rendered, exchanges)
+            raw = await client.chat.completions.with_raw_response.create(**request)
+            return replace(
+                _answer(raw.parse()),
+                request_id=storable(raw.headers.get("x-request-id")),
+                simulated=raw.headers.get(SIMULATED_HEADER) is not None,
             )
-            completion = raw.parse()
         except APIStatusError as error:
             said = f"{error.type} {error.code} {error.message}"
             return refusal(
@@ -58,17 +71,8 @@ class OpenAIChat:
             raise TimeoutError(f"no answer in {self._access.timeout_s:g} s") from error
         except APIConnectionError as error:
             raise ProviderDown(f"{self._access.base_url}: {error.__cause__ or error}") from error
-        except (APIError, JSONDecodeError) as error:
-            raise ProviderDown("the answer was not what the API promises") from error
-        answer = _answer(completion)
-        simulated = raw.headers.get(SIMULATED_HEADER) is not None
-        return Answer(
-            **{
-                **vars(answer),
-                "request_id": raw.headers.get("x-request-id"),
-                "simulated": simulated,
-            }
-        )
+        except (APIError, *MALFORMED) as error:
+            raise ProviderDown(NOT_PROMISED) from error
 
     async def check(self) -> None:
         """Servers of one's own need not know `GET /models/<name>`; their list must then name it."""
@@ -79,7 +83,7 @@ class OpenAIChat:
                 if error.status_code in (404, 405):
                     return
                 refusal(error.status_code, str(error.code), self._access, None)
-            except (APIError, JSONDecodeError, AttributeError, TypeError) as error:
+            except (APIError, *MALFORMED) as error:
                 raise ProviderDown(f"{self._access.base_url} cannot be reached") from error
             else:
                 if self._access.model not in known:
@@ -149,7 +153,9 @@ class OpenAIChat:
             },
         ]
         if rendered.correction is not None:
-            messages.append({"role": "assistant", "content": rendered.previous_reply or ""})
+            # An empty assistant turn is refused by some, and an empty reply is one of the things corrected.
+            said = (rendered.previous_reply or "").strip() or "(no answer)"
+            messages.append({"role": "assistant", "content": said})
             messages.append({"role": "user", "content": rendered.correction})
         for exchange in exchanges:
             messages.append(exchange.answer.echo)
@@ -160,22 +166,19 @@ class OpenAIChat:
         return messages
 
 
-def _answer(completion: ChatCompletion | str) -> Answer:
+def _answer(completion: ChatCompletion) -> Answer:
     """The SDK's completion in our words.
 
     Raises:
-        ProviderDown: a 200 that is no completion at all.
+        ProviderDown: a completion without a usage that can be.
+        MALFORMED: a 200 that is no completion at all.
     """
-    choice = next(iter(getattr(completion, "choices", None) or ()), None)
-    usage = getattr(completion, "usage", None)
-    message = getattr(choice, "message", None)
-    if (
-        choice is None
-        or message is None
-        or usage is None
-        or not isinstance(usage.prompt_tokens, int)
-    ):
-        raise ProviderDown("the answer was not what the API promises")
+    choice = next(iter(completion.choices), None)
+    if choice is None or not isinstance(choice.message.content or "", str):
+        raise TypeError("there is no choice, or its content is no text")
+    message, usage = choice.message, completion.usage
+    if usage is None:
+        raise ProviderDown("the answer tells no usage that can be")
     failure, problem = _STOPPED.get(choice.finish_reason or "", (None, None))
     if message.refusal:
         failure, problem = "refused", "the model refused to answer"
@@ -186,14 +189,14 @@ def _answer(completion: ChatCompletion | str) -> Answer:
     )
     details = usage.prompt_tokens_details
     return Answer(
-        text=message.content or "",
+        text=storable(message.content or ""),
         failure=failure,
         problem=problem,
         calls=() if failure else calls,
-        echo=message.model_dump(exclude_none=True),
-        usage=Usage(
-            input_tokens=usage.prompt_tokens,
-            cache_read_tokens=(details.cached_tokens or 0) if details else 0,
-            output_tokens=usage.completion_tokens or 0,
+        echo=storable(message.model_dump(exclude_none=True)),
+        usage=told_usage(
+            usage.prompt_tokens,
+            usage.completion_tokens,
+            details.cached_tokens if details else None,
         ),
     )

@@ -13,6 +13,11 @@ from streams.llm.port import Failure
 
 V = TypeVar("V", bound=Value)
 T = TypeVar("T")
+MOST_STARTS = 100
+"""Braces that may turn out to begin nothing. Each costs a look through the rest of the text, and a reply
+of many would hold up every other call of the process."""
+MOST_OBJECTS = 10
+"""Counted; one is right and two are wrong."""
 _DECODER = json.JSONDecoder(parse_constant=lambda constant: None)
 
 
@@ -62,19 +67,22 @@ def _objects(text: str) -> list[dict[str, Any]]:
     for one in _scan(text):
         if one not in distinct:
             distinct.append(one)
+        if len(distinct) >= MOST_OBJECTS:
+            break
     return distinct
 
 
 def _scan(text: str) -> Iterator[dict[str, Any]]:
-    at = text.find("{")
-    while at != -1:
+    at, in_vain = text.find("{"), 0
+    while at != -1 and in_vain < MOST_STARTS:
         try:
             value, end = _DECODER.raw_decode(text, at)
+            orjson.dumps(value)  # half a surrogate pair, or a number of many digits, fits no event
         except RecursionError:
             # Every brace inside is nested as deep again: trying each would hold the event loop for seconds.
             return
-        except json.JSONDecodeError:
-            end = at + 1
+        except (ValueError, TypeError):
+            end, in_vain = at + 1, in_vain + 1
         else:
             if isinstance(value, dict):
                 yield value

@@ -89,11 +89,12 @@ def check_models(models: Iterable[Model]) -> list[str]:
 
 
 def _access(provider: str, model: str, spec: Provider, environment: Mapping[str, str]) -> Access:
-    base_url = environment.get(spec.base_url_setting or "", "") or spec.base_url
-    parts = urlsplit(base_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    base_url = (environment.get(spec.base_url_setting or "", "") or spec.base_url).strip()
+    host = _host(base_url)
+    if host is None:
         raise Misconfigured(
-            f"{spec.base_url_setting or 'base_url'}={base_url!r}: set an http or https address"
+            f"{spec.base_url_setting or f'providers.{provider}.base_url'}: set an http or https address "
+            "without a user, a password or a query; a key belongs into its own variable"
         )
     return Access(
         provider=provider,
@@ -102,8 +103,20 @@ def _access(provider: str, model: str, spec: Provider, environment: Mapping[str,
         key=_key(provider, spec, environment),
         key_setting=spec.key,
         timeout_s=call_timeout_s(environment),
-        is_real=parts.hostname in spec.real_hosts,
+        is_real=host in spec.real_hosts,
     )
+
+
+def _host(base_url: str) -> str | None:
+    """The host of an address that errors and logs may show; None where it is none, or holds a secret."""
+    try:
+        parts = urlsplit(base_url)
+        port_is_one = parts.port is None or parts.port > 0
+    except ValueError:
+        return None
+    plain = not (parts.username or parts.password or parts.query or parts.fragment)
+    fine = parts.scheme in ("http", "https") and port_is_one and not any(map(str.isspace, base_url))
+    return parts.hostname if fine and plain else None
 
 
 def _key(provider: str, spec: Provider, environment: Mapping[str, str]) -> str:

@@ -1,6 +1,7 @@
 """A model behind the port that answers over a network: ask, read, price."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -23,6 +24,11 @@ from streams.llm.wire import Access, Answer, Exchange, ToolCall, Transport
 T = TypeVar("T")
 MOST_TURNS = 6
 """Turns in which a judge may ask for evidence; then it has had its say without ruling."""
+MOST_CALLS = 20
+"""Questions that are answered in one turn; what is over gets no evidence, and makes no next turn dear."""
+LONGEST_REPLY = 64_000
+"""Characters, twice what the largest answer may hold in tokens. What is over is cut off: it would fit
+neither an event nor a re-ask."""
 
 
 class RemoteModel:
@@ -58,7 +64,7 @@ class RemoteModel:
     async def _ask(self, rendered: Rendered, exchanges: list[Exchange] | None = None) -> Answer:
         clock = asyncio.get_running_loop().time
         begun = clock()
-        answer = await self._transport.send(rendered, exchanges or ())
+        answer = _cut(await self._transport.send(rendered, exchanges or ()))
         tokens = answer.usage
         made = answer.failure != "spend_limit"
         usage = tokens.model_copy(
@@ -75,15 +81,16 @@ class RemoteModel:
     async def _ask_with_tools(
         self, rendered: Rendered, task: JudgingTask
     ) -> tuple[Answer, tuple[str, ...]]:
-        """Let the judge ask of the snapshot until it rules; and the fields it asked for."""
+        """Let the judge ask of the snapshot until it rules; and the fields it was told. One that was
+        given no tools has none to wait for: what it says beside a call is its answer."""
         usage, exchanges, seen = Usage(), list[Exchange](), dict[str, None]()
-        for _ in range(MOST_TURNS + 1):
+        for turn in range(MOST_TURNS + 1):
             answer = await self._ask(rendered, exchanges)
             usage = usage.plus(answer.usage)
-            if not answer.calls:
+            if not answer.calls or not task.tools:
                 return replace(answer, usage=usage), tuple(seen)
-            results = tuple((call, _look_up(call, task, seen)) for call in answer.calls)
-            exchanges.append(Exchange(answer, results))
+            if turn < MOST_TURNS:
+                exchanges.append(Exchange(answer, _looked_up(answer.calls, task, seen)))
         problem = (
             f"no ruling after {MOST_TURNS} turns of asking for evidence; rule on what you have"
         )
@@ -107,12 +114,35 @@ class RemoteModel:
         )
 
 
+def _cut(answer: Answer) -> Answer:
+    if len(answer.text) <= LONGEST_REPLY:
+        return answer
+    return replace(
+        answer,
+        text=answer.text[:LONGEST_REPLY],
+        failure=answer.failure or "truncated",
+        problem=answer.problem or f"the reply is longer than {LONGEST_REPLY} characters",
+        calls=(),
+    )
+
+
+def _looked_up(
+    calls: Sequence[ToolCall], task: JudgingTask, seen: dict[str, None]
+) -> tuple[tuple[ToolCall, str], ...]:
+    """Every call with its answer: a provider refuses a turn in which one is left out."""
+    over = orjson.dumps({"error": f"more than {MOST_CALLS} calls in one turn"}).decode()
+    return tuple(
+        (call, _look_up(call, task, seen) if at < MOST_CALLS else over)
+        for at, call in enumerate(calls)
+    )
+
+
 def _look_up(call: ToolCall, task: JudgingTask, seen: dict[str, None]) -> str:
     """A tool's answer from the frozen snapshot; a field that is not on record is null."""
     tool = next((tool for tool in task.tools if tool.name == call.name), None)
     if tool is None:
         known = ", ".join(tool.name for tool in task.tools)
-        return orjson.dumps({"error": f"no tool {call.name}; there are {known}"}).decode()
+        return orjson.dumps({"error": f"there is no such tool; there are {known}"}).decode()
     found: dict[str, Any] = {field: task.evidence.get(field) for field in tool.fields}
     seen.update(dict.fromkeys(found))
     return orjson.dumps(found).decode()

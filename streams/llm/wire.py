@@ -1,5 +1,6 @@
 """What an adapter has to do: send one conversation, and tell the answer or the failure in our words."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -11,6 +12,12 @@ from streams.llm.rendering import Rendered
 
 SIMULATED_HEADER = "x-refund-bench-simulated"
 """What a stand-in's every reply carries; a ruling from it never reaches a real gateway."""
+MALFORMED = (ValueError, TypeError, AttributeError, RecursionError)
+"""What the SDKs, which check nothing, and our reading of what they hand out raise where a 200 is not of
+the API's shape: not JSON, not UTF-8, nested without end, or another type where an object should be."""
+NOT_PROMISED = "the answer was not what the API promises"
+MOST_TOKENS = 100_000_000
+"""Of one call; a provider that tells more tells nonsense."""
 _TOO_LONG = ("prompt is too long", "context length", "context window", "too many tokens")
 _UNPAID = ("credit balance", "insufficient_quota", "billing_error")
 
@@ -78,6 +85,32 @@ class Access:
     timeout_s: float
     is_real: bool
     """False for a host that is not on the allow-list: whatever it says is `simulated`."""
+
+
+def storable(value: Any) -> Any:
+    """A JSON value as it can be sent on: half a surrogate pair, which no UTF-8 can hold, becomes a `?`."""
+    return json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
+
+
+def told_usage(read: Any, output: Any, cache_read: Any = None, cache_write: Any = None) -> Usage:
+    """The tokens that a provider tells; the limits of spending rest on them, so nonsense is no usage.
+
+    Args:
+        read: all that was read, from the cache or not.
+
+    Raises:
+        ProviderDown: not whole numbers from 0, or more from the cache than was read.
+    """
+    counts = [read, *(0 if one is None else one for one in (output, cache_read, cache_write))]
+    sound = all(type(one) is int and 0 <= one <= MOST_TOKENS for one in counts)
+    if not sound or counts[2] + counts[3] > counts[0]:
+        raise ProviderDown("the answer tells no usage that can be")
+    return Usage(
+        input_tokens=counts[0],
+        output_tokens=counts[1],
+        cache_read_tokens=counts[2],
+        cache_write_tokens=counts[3],
+    )
 
 
 def refusal(status: int, said: str, access: Access, after: str | None) -> Answer:

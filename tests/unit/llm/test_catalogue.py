@@ -10,6 +10,9 @@ from streams.llm.port import Misconfigured
 from streams.llm.registry import open_model
 from streams.llm.wire import Access
 
+PRICED = (
+    "[models.x]\nprovider = 'anthropic'\ninput = {input}\noutput=1\ncache_write=1\ncache_read=1"
+)
 KEY = {"ANTHROPIC_API_KEY": "sk-test", "REFUND_BENCH_PROVIDER": "anthropic"}
 OWN = """
 [providers.local]
@@ -100,6 +103,12 @@ def test_sampling_for_a_model_that_refuses_it_is_an_error(tmp_path: Path) -> Non
         ("[models.x]\nprovider = 'anthropic'\ninput = 1", "models.x.output"),
         ("[models.x]\nprovider='nobody'\ninput=1\noutput=1\ncache_write=1\ncache_read=1", "nobody"),
         ("[modles.x]\n", "modles"),
+        *(
+            (PRICED.format(input=price), "models.x.input")
+            for price in ("nan", "inf", "-inf", "true", "'2'", "10001")
+        ),
+        (OWN.replace("providers.local", "providers.default"), "providers.default"),
+        (OWN.replace("providers.local", "providers.offline-rules"), "providers.offline-rules"),
         ("not toml", "cannot be read"),
     ],
 )
@@ -108,6 +117,29 @@ def test_a_catalogue_of_ones_own_is_checked(tmp_path: Path, text: str, named: st
     file.write_text(text)
     with pytest.raises(Misconfigured, match=named):
         load({SETTING: str(file)})
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "sk-secret", "http://[::1", "http://user:sk-secret@127.0.0.1/v1", "http://127.0.0.1/v1?key=sk-secret",
+        "http://127.0.0.1:99999/v1", "http://exa mple.com", "http:///v1",
+    ],
+)  # fmt: skip
+def test_an_address_that_is_none_or_holds_a_secret_is_refused_and_not_repeated(
+    address: str,
+) -> None:
+    with pytest.raises(Misconfigured, match="ANTHROPIC_BASE_URL: set an http") as caught:
+        open_model("anthropic", {**KEY, "ANTHROPIC_BASE_URL": address})
+    assert "secret" not in str(caught.value)
+
+
+def test_a_key_in_the_catalogue_itself_is_refused_and_not_repeated(tmp_path: Path) -> None:
+    file = tmp_path / "models.toml"
+    file.write_text(OWN.replace("default_model", 'key = "sk-secret"\ndefault_model'))
+    with pytest.raises(Misconfigured, match=r"providers\.local\.key") as caught:
+        open_model("local", {SETTING: str(file)})
+    assert "secret" not in str(caught.value)
 
 
 def test_the_key_is_in_no_error_and_no_repr() -> None:

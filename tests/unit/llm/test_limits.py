@@ -48,6 +48,7 @@ def test_another_providers_table_is_none_of_ours(tmp_path: Path) -> None:
         ("[anthropic]\nspend_per_day_usd = inf\n", "spend_per_day_usd"),
         ("[anthropic]\nspend_per_day_usd = 0\n", "spend_per_day_usd"),
         ("[anthropic]\nrequest_per_minute = 5\n", "request_per_minute"),
+        ("[antropic]\nspend_per_day_usd = 5\n", r"\[antropic\] is no provider"),
         ("anthropic = 5\n", r"\[anthropic\]"),
         ("not toml", "TOML"),
     ],

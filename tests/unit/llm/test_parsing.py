@@ -1,9 +1,12 @@
 """What a model says, read as one draft or told as a fault."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streams.llm import parsing
 from streams.llm.parsing import parse, parse_letter
 from streams.llm.port import ExtractionDraft, RulingDraft
 
@@ -73,3 +76,39 @@ def test_deep_nesting_is_a_fault_not_a_crash() -> None:
     deep = '{"a":' * 100_000
     assert parse(deep, RulingDraft).failure == "not_json"
     assert parse(f"{deep} {RULING}", RulingDraft).failure == "not_json", "each brace was tried"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'So: {"ruling": "UPHELD", "confidence": ' + "1" * 5_000 + "}",
+        'So: {"ruling": "UPHELD", "confidence": 1, "citations": [], "reason": "\\ud800"}',
+    ],
+    ids=["a number of 5,000 digits", "half a surrogate pair"],
+)
+def test_what_no_event_can_hold_is_no_object(text: str) -> None:
+    assert parse(text, RulingDraft).failure == "not_json"
+
+
+@pytest.mark.parametrize("unit", ['{"a":', '{"a":[', "{", '{"'])
+def test_a_text_full_of_braces_is_given_up_after_a_while(
+    unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts = 0
+
+    class Counting:
+        def raw_decode(self, text: str, at: int) -> tuple[object, int]:
+            nonlocal starts
+            starts += 1
+            return json.JSONDecoder().raw_decode(text, at)
+
+    monkeypatch.setattr(parsing, "_DECODER", Counting())
+    assert parse('x "' + unit * 10_000, RulingDraft).failure == "not_json"
+    assert starts <= parsing.MOST_STARTS
+
+
+def test_many_different_objects_are_several_and_not_compared_one_by_one() -> None:
+    text = "".join(f'{{"a":{i}}}' for i in range(50_000))
+    parsed = parse(text, RulingDraft)
+    assert parsed.failure == "several"
+    assert str(parsing.MOST_OBJECTS) in (parsed.problem or "")

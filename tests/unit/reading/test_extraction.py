@@ -111,6 +111,25 @@ def test_a_dispute_with_an_outcome_is_not_read(outcome: str) -> None:
     assert model.extractions == []
 
 
+HOSTILE = {
+    "names as long as a book": ExtractionDraft(
+        grievances=(grievance(category="W" * 60_000, line_id="L" * 60_000, text="it" * 30_000),)
+        * 99
+    ),
+    "more grievances than are looked at": ExtractionDraft(grievances=(grievance(),) * 5_000),
+    "more left out than is looked at": ExtractionDraft(
+        left_out=(DraftLeftOut(kind="feeling", quote="I was not happy"),) * 5_000
+    ),
+}
+
+
+@pytest.mark.parametrize("draft", HOSTILE.values(), ids=HOSTILE.keys())
+def test_a_hostile_draft_makes_no_docket_that_is_too_large_to_write(draft: ExtractionDraft) -> None:
+    docket, _ = run(Scripted(draft, draft))
+    assert docket.outcome == "extraction_failed"
+    assert len(docket.problem or "") < 50_000
+
+
 BROKEN = {
     "unknown category": (grievance(category="WEATHER"), "'WEATHER' does not exist"),
     "quote not in the text": (grievance(quote="Two dosas burned"), "is not in the complaint"),

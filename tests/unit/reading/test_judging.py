@@ -187,3 +187,33 @@ def test_a_judge_may_cite_only_what_it_asked_for() -> None:
 def test_a_ruling_records_what_its_judge_was_shown() -> None:
     ruling = run(Scripted(upheld("packing_scan")))
     assert ruling.seen == tuple(sorted(grievance().evidence))
+
+
+def test_a_ruling_is_small_whatever_the_judge_writes() -> None:
+    ghosts = upheld(*(f"ghost{i}" * 1_000 for i in range(500)))
+    failed_ruling = run(Scripted(ghosts, ghosts))
+    wordy = RulingDraft(
+        ruling="UPHELD", confidence=0.9, citations=("packing_scan",) * 5_000, reason="so " * 60_000
+    )
+    ruling = run(Scripted(wordy))
+    assert failed_ruling.failure == "citation_missing"
+    assert ruling.citations == ("packing_scan",)
+    for one in (failed_ruling, ruling):
+        assert len(one.to_bytes()) < 10_000
+
+
+@pytest.mark.parametrize(
+    "cited",
+    [
+        "packing_scan\u200b",
+        "p\u0430cking_scan",
+        "\uff50acking_scan",
+        "packing\u2024scan",
+        "__class__",
+        "",
+    ],
+    ids=["invisible", "Cyrillic a", "wide p", "another dot", "dunder", "nothing"],
+)
+def test_a_citation_that_only_looks_like_a_field_is_none(cited: str) -> None:
+    ruling = run(Scripted(upheld(cited), upheld(cited)))
+    assert (ruling.ruling, ruling.failure) == ("FAILED", "citation_missing")

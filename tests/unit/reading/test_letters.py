@@ -88,6 +88,12 @@ def test_line_amounts_of_the_decision_may_be_stated() -> None:
 
 
 BAD = {
+    "a word with an invisible character": GOOD.replace("leak", "le\u200bak"),
+    "a word with a letter of another script": GOOD.replace("leak", "l\u0435ak"),
+    "a word struck through": GOOD.replace("leak", "l\u0336eak"),
+    "an amount in wide digits": GOOD.replace("₹689.00", "₹689.00 and \uff11\uff10\uff10\uff10"),
+    "a domain of any kind": GOOD + " Visit t.me/refunds.",
+    "more digits than a number may have": GOOD + " " + "9" * 2_000_000,
     "another amount": GOOD.replace("₹689.00", "₹689.00 and ₹100.00"),
     "a bare large number": GOOD.replace("₹689.00", "₹689.00 of 1340"),
     "an amount in words": GOOD.replace("₹689.00", "₹689.00, that is six hundred and ninety rupees"),
