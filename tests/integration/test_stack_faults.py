@@ -175,7 +175,7 @@ def test_everything_read_again_from_the_beginning_pays_nothing_again(
 ) -> None:
     """Every verdict produced again, every group at zero, every state directory gone."""
     before, moved = committed(stack.bootstrap), money(stack)
-    assert len(moved) >= 10
+    assert moved
     stack.stop_apps()
     producer = clients.producer(stack.bootstrap)
     for one in stream(spans(every_partition(VERDICTS), bootstrap=stack.bootstrap), bootstrap=stack.bootstrap):  # fmt: skip
