@@ -20,7 +20,7 @@ demo: install  ## start everything, file fifteen labelled disputes, check how ea
 	$(BIN)/refund-bench demo
 
 test: install  ## everything that fits in twelve minutes
-	$(BIN)/python -m pytest -m "not long"
+	$(BIN)/python -m pytest -m "not long" -n 2 --no-loadscope-reorder
 
 test-long: install  ## the kinds of test that wait
 	$(BIN)/python -m pytest -m long --timeout 3600
