@@ -1,5 +1,6 @@
 """GPT, Kimi and every server that speaks OpenAI's chat API, through the official SDK."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,6 @@ from openai import (
     AsyncOpenAI,
     DefaultAioHttpClient,
 )
-from openai.types.chat import ChatCompletion
 
 from streams.llm.catalogue import ModelFacts, Provider
 from streams.llm.port import Failure, Misconfigured, ProviderDown
@@ -55,7 +55,7 @@ class OpenAIChat:
         try:
             raw = await client.chat.completions.with_raw_response.create(**request)
             return replace(
-                _answer(raw.parse()),
+                _answer(raw.http_response.content),
                 request_id=storable(raw.headers.get("x-request-id")),
                 simulated=raw.headers.get(SIMULATED_HEADER) is not None,
             )
@@ -166,37 +166,37 @@ class OpenAIChat:
         return messages
 
 
-def _answer(completion: ChatCompletion) -> Answer:
-    """The SDK's completion in our words.
+def _answer(body: bytes) -> Answer:
+    """The reply's own JSON in our words; see `anthropic_messages`.
 
     Raises:
         ProviderDown: a completion without a usage that can be.
         MALFORMED: a 200 that is no completion at all.
     """
-    choice = next(iter(completion.choices), None)
-    if choice is None or not isinstance(choice.message.content or "", str):
-        raise TypeError("there is no choice, or its content is no text")
-    message, usage = choice.message, completion.usage
+    completion = json.loads(body)
+    choice = completion["choices"][0]
+    message, usage = choice["message"], completion.get("usage")
+    text = message.get("content") or ""
+    if not isinstance(text, str):
+        raise TypeError("its content is no text")
     if usage is None:
         raise ProviderDown("the answer tells no usage that can be")
-    failure, problem = _STOPPED.get(choice.finish_reason or "", (None, None))
-    if message.refusal:
+    failure, problem = _STOPPED.get(choice.get("finish_reason") or "", (None, None))
+    if message.get("refusal"):
         failure, problem = "refused", "the model refused to answer"
     calls = tuple(
-        ToolCall(call.id, call.function.name)
-        for call in message.tool_calls or ()
-        if call.type == "function"
+        ToolCall(call["id"], call["function"]["name"])
+        for call in message.get("tool_calls") or ()
+        if call["type"] == "function"
     )
-    details = usage.prompt_tokens_details
+    details = usage.get("prompt_tokens_details") or {}
     return Answer(
-        text=storable(message.content or ""),
+        text=storable(text),
         failure=failure,
         problem=problem,
         calls=() if failure else calls,
-        echo=storable(message.model_dump(exclude_none=True)),
+        echo=storable(message) if calls else None,
         usage=told_usage(
-            usage.prompt_tokens,
-            usage.completion_tokens,
-            details.cached_tokens if details else None,
+            usage["prompt_tokens"], usage.get("completion_tokens"), details.get("cached_tokens")
         ),
     )

@@ -12,7 +12,7 @@ from streams.llm.rendering import Rendered
 
 SIMULATED_HEADER = "x-refund-bench-simulated"
 """What a stand-in's every reply carries; a ruling from it never reaches a real gateway."""
-MALFORMED = (ValueError, TypeError, AttributeError, RecursionError)
+MALFORMED = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
 """What the SDKs, which check nothing, and our reading of what they hand out raise where a 200 is not of
 the API's shape: not JSON, not UTF-8, nested without end, or another type where an object should be."""
 NOT_PROMISED = "the answer was not what the API promises"
