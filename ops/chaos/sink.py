@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from clickhouse_connect.driver.exceptions import Error
+
 from ops.bench.clickhouse_process import START_WITHIN_S
 from ops.chaos.cutting_proxy import CuttingProxy
 from ops.chaos.sink_count import Balance, Seen, balance, in_kafka, stored_records
@@ -214,15 +216,20 @@ class _Run:
         end = time.monotonic() + PATIENCE_S
         wanted = sum(count for topic, count in seen.records.items() if topic in KEPT)
         while True:
-            client = connect(self._address)
+            late = time.monotonic() > end
             try:
-                late = time.monotonic() > end
-                if stored_records(client) >= wanted or late:
-                    found = balance(seen, client)
-                    if found.even or late:
-                        return found
-            finally:
-                client.close()
+                client = connect(self._address)
+                try:
+                    if stored_records(client) >= wanted or late:
+                        found = balance(seen, client)
+                        if found.even or late:
+                            return found
+                finally:
+                    client.close()
+            except Error:
+                # Just killed, or so early that the sink has not migrated yet.
+                if late:
+                    raise
             time.sleep(0.5)
 
     def _recoveries(self) -> list[float]:
