@@ -35,6 +35,12 @@ _ABOUT_THE_TABLE = frozenset({10, 16, 20, 36, 47, 60, 62, 81, 164, 192, 193, 194
 """No such column, table or database; not enough rights; no space; a statement that cannot be read."""
 
 
+def was_cut(problem: Exception) -> bool:
+    """True where a connection that stood was lost: the server is there, and may have done what it was asked."""
+    root = _root(problem)
+    return isinstance(root, ConnectionError) and not isinstance(root, ConnectionRefusedError)
+
+
 def describe(problem: Exception) -> str:
     """The error without the values it may quote, which can be a customer's words."""
     if isinstance(problem, Error) and problem.code is not None:

@@ -1,7 +1,7 @@
 """Writes rows: one insert per table, again later when ClickHouse is away, and names the rows it refuses.
 
-Every table replaces by a deterministic id, so an insert that is repeated, by us, by the client on a
-dropped connection, or by a replay, changes nothing that a view shows.
+Every table replaces by a deterministic id, so an insert that is repeated, by us on a dropped connection or
+by a replay, changes nothing that a view shows.
 """
 
 import logging
@@ -18,7 +18,7 @@ from clickhouse_connect.driver.exceptions import Error, OperationalError, Progra
 
 from sinks.halving import NotTheRows, store
 from sinks.migrate import SchemaBehind
-from sinks.refusal import RETRIABLE, describe
+from sinks.refusal import RETRIABLE, describe, was_cut
 from sinks.rows.row import Row
 
 logger = logging.getLogger(__name__)
@@ -167,6 +167,16 @@ class Writer:
         ]
 
     def _insert(
+        self, client: Client, table: str, rows: Sequence[Row], positions: Sequence[int]
+    ) -> Exception | None:
+        """Once more at once where the connection was cut: else a flush of many tables, each of which may be
+        cut, would seldom come through. The client repeats only what reads."""
+        problem = self._insert_once(client, table, rows, positions)
+        if problem is not None and was_cut(problem):
+            problem = self._insert_once(client, table, rows, positions)
+        return problem
+
+    def _insert_once(
         self, client: Client, table: str, rows: Sequence[Row], positions: Sequence[int]
     ) -> Exception | None:
         columns = list(rows[positions[0]].values)

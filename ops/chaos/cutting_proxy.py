@@ -30,6 +30,8 @@ class CuttingProxy:
         self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
         self._open: set[asyncio.StreamWriter] = set()
         self._listener: asyncio.Server | None = None
+        self.cuts = True
+        """While false every request is served."""
         self.away = False
         """While true no connection is served, and those that were are gone."""
         self.port = 0
@@ -52,6 +54,8 @@ class CuttingProxy:
         self._loop.call_soon_threadsafe(self._drop_all)
 
     def bring_back(self) -> None:
+        self.cuts = True
+        """While false every request is served."""
         self.away = False
 
     async def _listen(self) -> None:
@@ -87,6 +91,8 @@ class CuttingProxy:
     def fate(self) -> str:
         """What is to become of the request that has just begun."""
         self.requests += 1
+        if not self.cuts:
+            return "served"
         drawn = self._rng.random()
         if drawn < self._unanswered:
             return "unanswered"

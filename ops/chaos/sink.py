@@ -71,6 +71,8 @@ class _Run:
         create_topics(self._bootstrap, 1)
         victims = [SINK] * kills + [CLICKHOUSE] * clickhouse_kills
         self._rng.shuffle(victims)
+        # The schema is made in peace, as `clickhouse migrate` makes it before a sink starts.
+        self._proxy.cuts = False
         self._proxy.start()
         supervisor = Supervisor(self._processes(), self._folder)
         try:
@@ -78,6 +80,7 @@ class _Run:
             last = count - (count // 5 if away_s else 0)
             self._file_up_to(max(1, last // (len(victims) + 1)))
             self._wait_for_inserts(1, PATIENCE_S)
+            self._proxy.cuts = True
             for number, victim in enumerate(victims):
                 self._kill(supervisor, victim)
                 self._file_up_to(last * (number + 2) // (len(victims) + 1))

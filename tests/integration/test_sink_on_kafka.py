@@ -29,12 +29,12 @@ def test_every_record_is_shown_once_whatever_is_killed() -> None:
 @pytest.mark.timeout(600)
 def test_clickhouse_away_for_minutes_is_caught_up_with_in_bounded_memory() -> None:
     try:
-        found = sink.run(kills=0, clickhouse_kills=0, count=1_000, away_s=150)
+        found = sink.run(kills=0, clickhouse_kills=0, count=500, away_s=120)
     except DependencyMissing as missing:
         if kafka_is_required():
             pytest.fail(f"REQUIRE_KAFKA=1: {missing}", pytrace=False)
         pytest.skip(f"no Apache Kafka: {missing}")
     assert found["ok"], found
-    assert found["lag_when_back"] > 5_000
+    assert found["lag_when_back"] > 2_000
     # 64 MB of records, their rows, and what writing them down takes.
     assert found["sink_mb_peak"] < found["sink_mb_before_away"] + 500

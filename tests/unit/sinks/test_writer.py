@@ -135,3 +135,26 @@ def test_opened_beforehand_a_start_says_what_is_wrong_before_any_row() -> None:
     mine.open()
     assert mine.write(ROWS) == []
     assert len(client.inserts) == 2
+
+
+def cut_off(cause: Exception) -> OperationalError:
+    problem = OperationalError("Error executing HTTP request")
+    problem.__cause__ = cause
+    return problem
+
+
+def test_an_insert_that_was_cut_is_sent_once_more_and_one_that_was_refused_is_not() -> None:
+    client = FakeClient(cut_off(ConnectionResetError()))
+    assert writer(client).write(ROWS) == []
+    assert sorted(client.inserts) == [("a", [[1, 2]]), ("b", [[1]])]
+    gone = FakeClient(*[cut_off(ConnectionRefusedError())] * 2)
+    with pytest.raises(ClickHouseAway):
+        writer(gone).write(ROWS)
+    assert (gone.failures, gone.inserts) == ([], [])
+
+
+def test_what_is_cut_again_and_again_is_a_pause() -> None:
+    client = FakeClient(*[cut_off(ConnectionResetError())] * 4)
+    with pytest.raises(ClickHouseAway):
+        writer(client).write(ROWS)
+    assert (client.failures, client.inserts) == ([], [])
