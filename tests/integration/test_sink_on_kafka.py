@@ -35,6 +35,6 @@ def test_clickhouse_away_for_minutes_is_caught_up_with_in_bounded_memory() -> No
             pytest.fail(f"REQUIRE_KAFKA=1: {missing}", pytrace=False)
         pytest.skip(f"no Apache Kafka: {missing}")
     assert found["ok"], found
-    assert found["lag_when_back"] > 2_000
+    assert found["lag_when_back"] > 1_000
     # 64 MB of records, their rows, and what writing them down takes.
     assert found["sink_mb_peak"] < found["sink_mb_before_away"] + 500
