@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from quixstreams import Application, message_context
 
 from sinks import migrate
+from sinks.batch import Source
 from sinks.clickhouse_sink import (
     ClickHouseSink,
     OnRefused,
@@ -27,8 +28,8 @@ from sinks.writer import Writer
 logger = logging.getLogger(__name__)
 
 COMMIT_EVERY, COMMIT_INTERVAL_S = 20_000, 1.0
-"""A flush costs an insert per table, whatever is in it: few and large ones. Its size is bounded by
-`clickhouse_sink.MOST_BUFFERED_BYTES`, its age by the interval."""
+"""A flush costs an insert per table, whatever is in it: few and large ones. What it holds in memory is bounded
+by `clickhouse_sink.MOST_BUFFERED_BYTES`, its age by the interval."""
 
 
 def build(
@@ -84,7 +85,7 @@ def read(
         return None
     try:
         rows = [*projection.rows(event, place), *events.rows(event, place, key, value)]
-        return Record(place, key, value, rows)
+        return Record(Source(place, key, value), rows)
     except Exception as problem:
         # Its own text may quote the record.
         reason = f"no row can be made of it: {type(problem).__name__}"

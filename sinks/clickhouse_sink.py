@@ -1,4 +1,7 @@
-"""The Quix sink: collects rows over all topics and partitions, writes one insert per table at a checkpoint.
+"""The Quix sink: collects rows over all topics and partitions, writes one insert per table and batch.
+
+A checkpoint is one batch. Only when there is much to catch up with is it more: a full batch is then written
+while the next is read, so that neither this process nor ClickHouse waits for the other.
 
 At least once: Kafka's offsets are committed after `flush`, and what is read again replaces itself.
 """
@@ -6,27 +9,29 @@ At least once: Kafka's offsets are committed after `flush`, and what is read aga
 import logging
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 from quixstreams.sinks import BaseSink, SinkBackpressureError
 
+from sinks.batch import Batch, Source
 from sinks.flush_log import FlushLog
 from sinks.rows.row import Place, Row
-from sinks.writer import ClickHouseAway, Writer
+from sinks.writer import ClickHouseAway, Refused, Writer
 
 logger = logging.getLogger(__name__)
 
 MOST_BUFFERED_BYTES = 64 * 1024 * 1024
+FULL_BATCH = 5_000
+"""Records. An insert of fewer costs ClickHouse more per row; the pipeline's peak is a few hundred a second."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
     """A record as read, with the rows it leaves."""
 
-    place: Place
-    key: bytes | None
-    value: bytes
+    source: Source
     rows: list[Row]
 
 
@@ -63,36 +68,34 @@ OnRefused = Callable[[Sequence[RefusedRecord]], None]
 """Keeps refused records, as dead letters. Returns when they are safe; raises where it cannot."""
 
 
-@dataclass(slots=True)
-class _Batch:
-    rows: list[Row] = field(default_factory=list)
-    owners: list[Record] = field(default_factory=list)
-    """For each row the record it came from."""
-    records: int = 0
-    bytes: int = 0
-    newest_ms: int | None = None
-    """Kafka's time of the youngest record."""
+@dataclass(frozen=True, slots=True)
+class _UnderWay:
+    """A batch that is being written in the background."""
 
-    def add(self, record: Record, timestamp_ms: int) -> None:
-        self.rows.extend(record.rows)
-        self.owners.extend([record] * len(record.rows))
-        self.records += 1
-        self.bytes += len(record.value)
-        self.newest_ms = max(self.newest_ms or 0, timestamp_ms)
+    batch: Batch
+    stored: Future[tuple[list[Refused], float]]
+    """What was refused, and how many seconds it took."""
 
 
 class ClickHouseSink(BaseSink):
-    """Never holds more than about 64 MB of records: a fuller batch is written before its checkpoint."""
+    """Holds two batches at most, together about `most_bytes` of records: one being read, one being written."""
 
     def __init__(
-        self, writer: Writer, on_refused: OnRefused, most_bytes: int = MOST_BUFFERED_BYTES
+        self,
+        writer: Writer,
+        on_refused: OnRefused,
+        most_bytes: int = MOST_BUFFERED_BYTES,
+        full_batch: int = FULL_BATCH,
     ) -> None:
         super().__init__()
         self._writer = writer
         self._on_refused = on_refused
-        self._most_bytes = most_bytes
-        self._batch = _Batch()
+        self._most_bytes_a_batch = most_bytes // 2
+        self._full_batch = full_batch
+        self._batch = Batch()
+        self._under_way: _UnderWay | None = None
         self._away: ClickHouseAway | None = None
+        self._background = ThreadPoolExecutor(1, "clickhouse-batch")
         self._log = FlushLog()
 
     def __repr__(self) -> str:
@@ -100,7 +103,8 @@ class ClickHouseSink(BaseSink):
 
     @property
     def buffered_bytes(self) -> int:
-        return self._batch.bytes
+        under_way = self._under_way
+        return self._batch.bytes + (under_way.batch.bytes if under_way else 0)
 
     def setup(self) -> None:
         """Connect, so that a start says at once what is wrong. A ClickHouse that is away at the start is
@@ -127,12 +131,15 @@ class ClickHouseSink(BaseSink):
         if self._away is not None:
             # This checkpoint will be read again from its start.
             return
-        self._batch.add(value, timestamp)
-        if self._batch.bytes >= self._most_bytes:
+        batch = self._batch
+        batch.add(value.source, value.rows, timestamp)
+        if batch.records >= self._full_batch or batch.bytes >= self._most_bytes_a_batch:
             try:
-                self._write()
+                self._finish()
             except ClickHouseAway as away:
-                self._away = away
+                self._batch, self._away = Batch(), away
+                return
+            self._begin()
 
     def flush(self) -> None:
         """Store everything of this checkpoint.
@@ -143,34 +150,50 @@ class ClickHouseSink(BaseSink):
         away, self._away = self._away, None
         if away is None:
             try:
-                self._write()
+                self._finish()
+                self._begin()
+                self._finish()
             except ClickHouseAway as now_away:
                 away = now_away
         if away is not None:
-            self._batch = _Batch()
+            self._batch = Batch()
             self._log.waits()
             raise SinkBackpressureError(retry_after=away.retry_after) from away
 
     def on_paused(self) -> None:
-        self._batch = _Batch()
-        self._away = None
+        # What is being written may end or not: it is read again, and replaces itself.
+        self._batch, self._under_way, self._away = Batch(), None, None
 
-    def _write(self) -> None:
+    def _begin(self) -> None:
         # Taken before it is written: on a revoke Quix flushes in a thread that it may leave behind.
-        batch, self._batch = self._batch, _Batch()
-        if not batch.rows:
+        batch, self._batch = self._batch, Batch()
+        if not batch.tables:
             return
+        stored = self._background.submit(self._store, batch)
+        self._under_way = _UnderWay(batch, stored)
+
+    def _store(self, batch: Batch) -> tuple[list[Refused], float]:
         started = time.monotonic()
-        refused = self._writer.write(batch.rows)
+        return self._writer.write(batch.tables), time.monotonic() - started
+
+    def _finish(self) -> None:
+        """Wait for the batch that is being written, and keep what was refused of it.
+
+        Raises:
+            ClickHouseAway: it must be written again.
+        """
+        under_way, self._under_way = self._under_way, None
+        if under_way is None:
+            return
+        batch = under_way.batch
+        refused, took_s = under_way.stored.result()
         if refused:
-            owners = [(batch.owners[one.position], one) for one in refused]
             logger.error("ClickHouse refused %d rows; they become dead letters", len(refused))
-            self._on_refused(
-                [
-                    RefusedRecord(owner.place, owner.key, owner.value, one.table, one.reason)
-                    for owner, one in owners
-                ]
-            )
-        self._log.flushed(
-            batch.records, len(batch.rows) - len(refused), batch.bytes, time.monotonic() - started, batch.newest_ms,
-        )  # fmt: skip
+            self._on_refused([_owner(batch, one) for one in refused])
+        stored = sum(len(table.rows) for table in batch.tables.values()) - len(refused)
+        self._log.flushed(batch.records, stored, batch.bytes, took_s, batch.newest_ms)
+
+
+def _owner(batch: Batch, refused: Refused) -> RefusedRecord:
+    source = batch.owners[refused.table][refused.position]
+    return RefusedRecord(source.place, source.key, source.value, refused.table, refused.reason)

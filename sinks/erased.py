@@ -1,13 +1,13 @@
 """Rows of disputes whose words were erased, without the words: what the sink reads late, or again, brings nothing back."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from clickhouse_connect.driver.client import Client
 
 from schemas.topics import ALL
-from sinks.rows.row import Row
+from sinks.batch import TableRows, Values
 
 BLANK: Mapping[str, Mapping[str, Any]] = {
     "disputes": {"text": "", "evidence_problems": []},
@@ -32,7 +32,7 @@ class ErasedWords:
         self._known: set[str] = set()
         self._seen = datetime(1970, 1, 2, tzinfo=UTC)
 
-    def screen(self, client: Client, rows: Sequence[Row]) -> Sequence[Row]:
+    def screen(self, client: Client, tables: Mapping[str, TableRows]) -> Mapping[str, TableRows]:
         """The rows, those of erased disputes without words.
 
         Raises:
@@ -45,21 +45,33 @@ class ErasedWords:
         for dispute, at in found.result_rows:
             self._known.add(dispute)
             self._seen = max(self._seen, at if at.tzinfo else at.replace(tzinfo=UTC))
-        return without_words(rows, self._known)
+        return without_words(tables, self._known)
 
 
-def without_words(rows: Sequence[Row], erased: Collection[str]) -> Sequence[Row]:
+def without_words(
+    tables: Mapping[str, TableRows], erased: Collection[str]
+) -> Mapping[str, TableRows]:
     """The rows as they may be stored, in their order."""
-    return [_blank(row, erased) for row in rows] if erased else rows
+    if not erased:
+        return tables
+    return {table: _blank(table, rows, erased) for table, rows in tables.items()}
 
 
-def _blank(row: Row, erased: Collection[str]) -> Row:
-    values = row.values
-    if row.table == "events":
-        if values["subject"] in erased and values["topic"] in TEXT_TOPICS:
-            return Row(row.table, {**values, "erased": 1, "value": ""})
-        return row
-    blank = BLANK.get(row.table)
-    if blank is None or values.get("dispute_id") not in erased:
-        return row
-    return Row(row.table, {**values, **blank})
+def _blank(table: str, rows: TableRows, erased: Collection[str]) -> TableRows:
+    blank = {"erased": 1, "value": ""} if table == "events" else BLANK.get(table)
+    if blank is None:
+        return rows
+    of = rows.columns.index("subject" if table == "events" else "dispute_id")
+    topic = rows.columns.index("topic") if table == "events" else None
+
+    def with_words(row: Values) -> bool:
+        return row[of] in erased and (topic is None or row[topic] in TEXT_TOPICS)
+
+    def blanked(row: Values) -> Values:
+        return tuple(
+            blank.get(name, value) for name, value in zip(rows.columns, row, strict=True)
+        )
+
+    return TableRows(
+        rows.columns, [blanked(row) if with_words(row) else row for row in rows.rows]
+    )

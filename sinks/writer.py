@@ -6,7 +6,7 @@ by a replay, changes nothing that a view shows.
 
 import logging
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import partial
 from threading import Lock
@@ -16,10 +16,10 @@ from clickhouse_connect.datatypes.base import ClickHouseType
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import Error, OperationalError, ProgrammingError
 
+from sinks.batch import TableRows
 from sinks.halving import NotTheRows, store
 from sinks.migrate import SchemaBehind
 from sinks.refusal import RETRIABLE, describe, was_cut
-from sinks.rows.row import Row
 
 logger = logging.getLogger(__name__)
 
@@ -44,19 +44,20 @@ class ClickHouseAway(Exception):
 
 
 class Refused(NamedTuple):
-    """A row that ClickHouse will never take: its position in what was written, and why."""
+    """A row that ClickHouse will never take: its position in its table's rows, and why."""
 
-    position: int
     table: str
+    position: int
     reason: str
 
 
-Screen = Callable[[Client, Sequence[Row]], Sequence[Row]]
+Tables = Mapping[str, TableRows]
+Screen = Callable[[Client, Tables], Tables]
 
 
-def unchanged(client: Client, rows: Sequence[Row]) -> Sequence[Row]:
+def unchanged(client: Client, tables: Tables) -> Tables:
     """Every row may be stored as it is."""
-    return rows
+    return tables
 
 
 class Writer:
@@ -81,26 +82,23 @@ class Writer:
         self._lock = Lock()
         self._pool = ThreadPoolExecutor(TABLES_AT_ONCE, "clickhouse")
 
-    def write(self, rows: Sequence[Row]) -> list[Refused]:
+    def write(self, tables: Tables) -> list[Refused]:
         """Write the rows, one insert per table; what comes back was refused, the rest is stored.
 
         Raises:
             ClickHouseAway: some rows may be stored and some not; write all of them again later.
             SchemaError: the schema is newer than this release.
         """
-        if not rows:
+        if not tables:
             return []
-        tables: dict[str, list[int]] = {}
-        for position, row in enumerate(rows):
-            tables.setdefault(row.table, []).append(position)
         with self._lock:
             try:
                 client = self._client or self._open()
-                rows = self._screen(client, rows)
+                tables = self._screen(client, tables)
                 # The longest first, so that none is waited for alone at the end.
                 under_way = [
-                    self._pool.submit(self._store, client, table, rows, positions)
-                    for table, positions in sorted(tables.items(), key=lambda t: -len(t[1]))
+                    self._pool.submit(self._store, client, table, rows)
+                    for table, rows in sorted(tables.items(), key=lambda t: -len(t[1].rows))
                 ]
                 wait(under_way)
                 refused = sorted(one for stored in under_way for one in stored.result())
@@ -157,17 +155,15 @@ class Writer:
         logger.log(level, "ClickHouse cannot write: %s", away)
         return away
 
-    def _store(
-        self, client: Client, table: str, rows: Sequence[Row], positions: Sequence[int]
-    ) -> list[Refused]:
+    def _store(self, client: Client, table: str, rows: TableRows) -> list[Refused]:
         insert = partial(self._insert, client, table, rows)
         return [
-            Refused(position, table, describe(problem))
-            for position, problem in store(insert, positions).items()
+            Refused(table, position, describe(problem))
+            for position, problem in store(insert, range(len(rows.rows))).items()
         ]
 
     def _insert(
-        self, client: Client, table: str, rows: Sequence[Row], positions: Sequence[int]
+        self, client: Client, table: str, rows: TableRows, positions: Sequence[int]
     ) -> Exception | None:
         """Once more at once where the connection was cut: else a flush of many tables, each of which may be
         cut, would seldom come through. The client repeats only what reads."""
@@ -177,22 +173,18 @@ class Writer:
         return problem
 
     def _insert_once(
-        self, client: Client, table: str, rows: Sequence[Row], positions: Sequence[int]
+        self, client: Client, table: str, rows: TableRows, positions: Sequence[int]
     ) -> Exception | None:
-        columns = list(rows[positions[0]].values)
         context = client.create_insert_context(
             table,
-            columns,
+            list(rows.columns),
             column_types=self._types.get(table),
             column_oriented=True,
             settings=INSERT_SETTINGS,
         )
         self._types[table] = context.column_types
         try:
-            client.insert(
-                context=context,
-                data=[[rows[position].values[name] for position in positions] for name in columns],
-            )
+            client.insert(context=context, data=rows.by_column(positions))
         except Exception as problem:
             # What the client could not serialise is the cause, whatever became of the request.
             return context.insert_exception or problem

@@ -23,6 +23,7 @@ from sinks.rows.row import Place, Row
 from sinks.writer import Writer
 from tests.support.clickhouse import ClickHouseProcess, clickhouse_process
 from tests.support.recorded import BEGIN, Recorded
+from tests.support.tables import by_table
 from tests.unit.cli.calling import Cli
 
 PROJECTION = {projection.topic: projection for projection in PROJECTIONS}
@@ -65,7 +66,7 @@ class Store:
         rows = [row for row in self.rows if not tables or row.table in tables]
         for table in tables:
             self.client.command(f"TRUNCATE TABLE {table}")
-        assert self.writer.write(rows) == []
+        assert self.writer.write(by_table(rows)) == []
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,12 @@ import pytest
 from clickhouse_connect.driver.client import Client
 
 from sinks import migrate
+from sinks.batch import TableRows
 from sinks.clickhouse_sink import ClickHouseSink, stop_at_refused
 from sinks.writer import ClickHouseAway, Writer
-from tests.integration.test_sink import PROJECTION, consume, counts, expected, kafka_of, opener
+from tests.integration.test_sink import PROJECTION, Log, consume, counts, expected, kafka_of, opener
 from tests.support.clickhouse import ClickHouseProcess, clickhouse_process
+from tests.support.tables import by_table
 
 
 @pytest.fixture(scope="module")
@@ -107,5 +109,7 @@ def test_a_file_that_is_no_migration_is_refused(tmp_path: Path, name: str, text:
         migrate.read(path)
 
 
-def _rows(log: list) -> list:  # type: ignore[type-arg]
-    return [row for place, _, value in log for row in PROJECTION[place.topic].read(value, place)]
+def _rows(log: Log) -> dict[str, TableRows]:
+    return by_table(
+        row for place, _, value in log for row in PROJECTION[place.topic].read(value, place)
+    )

@@ -56,7 +56,7 @@ def test_a_record_of_every_topic_reaches_the_sink(
         _run(frames[topic], b"{}", context)
         value, *place = added.pop()
         assert place == [topic, 3, 41]
-        assert value.place == Place(topic, 3, 41)
+        assert value.source.place == Place(topic, 3, 41)
         assert value.rows
         assert added == []
 

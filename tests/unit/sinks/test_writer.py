@@ -9,18 +9,15 @@ from clickhouse_connect.driver.exceptions import DatabaseError, OperationalError
 from sinks.migrate import SchemaBehind, SchemaError
 from sinks.rows.row import Row
 from sinks.writer import LONGEST_PAUSE_S, ClickHouseAway, Writer
+from tests.support.tables import by_table
 
-ROWS = [
-    Row("a", {"x": 1}),
-    Row("b", {"y": 1}),
-    Row("a", {"x": 2}),
-]
+ROWS = by_table([Row("a", {"x": 1}), Row("b", {"y": 1}), Row("a", {"x": 2})])
 
 
 class FakeClient:
     def __init__(self, *failures: Exception) -> None:
         self.failures = list(failures)
-        self.inserts: list[tuple[str, list[list[object]]]] = []
+        self.inserts: list[tuple[str, list[tuple[object, ...]]]] = []
         self.described: list[str] = []
         self.settings: dict[str, Any] = {}
         self.closed = False
@@ -31,7 +28,7 @@ class FakeClient:
         self.settings = how["settings"]
         return SimpleNamespace(table=table, column_types=["Int64"], insert_exception=None)
 
-    def insert(self, context: Any, data: list[list[object]]) -> None:
+    def insert(self, context: Any, data: list[tuple[object, ...]]) -> None:
         if self.failures:
             raise self.failures.pop(0)
         self.inserts.append((context.table, data))
@@ -50,14 +47,14 @@ def test_one_insert_per_table_and_a_table_is_described_once() -> None:
     mine = writer(client)
     assert mine.write(ROWS) == []
     assert mine.write(ROWS) == []
-    assert sorted(client.inserts) == sorted([("a", [[1, 2]]), ("b", [[1]])] * 2)
+    assert sorted(client.inserts) == sorted([("a", [(1, 2)]), ("b", [(1,)])] * 2)
     assert sorted(client.described) == ["a", "b"]
     assert client.settings["async_insert"] == 0
     assert client.settings["insert_deduplicate"] == 0
 
 
 def test_nothing_to_write_opens_no_connection() -> None:
-    assert writer().write([]) == []
+    assert writer().write({}) == []
 
 
 @pytest.mark.parametrize("problem", [OperationalError("gone"), DatabaseError("full", code=252)])

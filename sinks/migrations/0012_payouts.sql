@@ -1,5 +1,0 @@
--- What reconciliation and the kill switch need.
-
--- up
-
--- down
