@@ -292,9 +292,40 @@ def statements(disputes: int, until: str = UNTIL) -> Iterator[tuple[str, str]]:
         **base, **_USAGE, "letter_id": "concat(dispute_id, ':letter')", "kind": "'outcome'",
         "language": "'en'", "written_by": "'model'", "model": "'made-up/m-1'", "body": text("110", "n, 'l'"),
     }, each)  # fmt: skip
+    yield from _trail(base, each)
     state = {**base, **_LINES, **_STATE}
     yield _insert("ledger_entries", state, each)
     yield _insert("disputes_current", {**state, **_COURSE}, each)
+
+
+def _trail(base: dict[str, str], each: str) -> Iterator[tuple[str, str]]:
+    """A row for every record of a dispute, without its bytes, which no question reads, and its chain."""
+    once = [
+        "disputes",
+        "dockets",
+        "proposals",
+        "decisions",
+        "payments",
+        "letter-requests",
+        "letters",
+        "receipts",
+    ]
+    topics = (
+        f"arrayConcat({once}, arrayResize(['grievances'], many, 'grievances'), "
+        "arrayResize(['verdicts'], many, 'verdicts'), arrayResize(['rulings'], 3 * many, 'rulings'))"
+    )
+    record = {
+        **base, "kafka_offset": "n * 64 + i", "event_hash": "concat('sha256:', lower(hex(SHA256(toString(kafka_offset)))))",
+    }  # fmt: skip
+    whole = f"{each} ARRAY JOIN {topics} AS topic, range(1, {len(once)} + 1 + 5 * many) AS i"
+    yield _insert("events", {
+        **record, "subject": "dispute_id", "topic": "topic", "key": "order_id", "erased": "0", "value": "''",
+    }, whole)  # fmt: skip
+    yield _insert("audit_entries", {
+        **record, "sequence": "i", "event_topic": "topic", "event_partition": "kafka_partition",
+        "event_offset": "kafka_offset", "previous": "event_hash",
+        "chain": "concat('sha256:', lower(hex(SHA256(event_hash))))",
+    }, whole)  # fmt: skip
 
 
 def _insert(table: str, columns: dict[str, str], source: str) -> tuple[str, str]:

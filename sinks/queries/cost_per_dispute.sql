@@ -1,4 +1,6 @@
--- Calls, tokens and cost of a dispute, by day. Costs are millionths of a US dollar.
+-- Calls, tokens and cost of a dispute, by day. Costs are millionths of a US dollar. Of the calls, re-asks carried a
+-- correction, tool turns asked for evidence, retries came after an overload or an outage; of the input tokens,
+-- some were read from the provider's cache or written to it.
 
 WITH chosen AS
 (
@@ -9,26 +11,24 @@ WITH chosen AS
     WHERE if({clock:String} = 'settled', settled_at, filed_at) >= {since:DateTime64(3, 'UTC')}
         AND if({clock:String} = 'settled', settled_at, filed_at) < {until:DateTime64(3, 'UTC')}
 ),
-spent AS
-(
-    SELECT dispute_id, 'extraction' AS stage, calls, input_tokens, output_tokens, cost_micros FROM v_dockets
-    UNION ALL
-    SELECT dispute_id, 'judging', calls, input_tokens, output_tokens, cost_micros FROM v_judge_rulings
-    UNION ALL
-    SELECT dispute_id, 'letters', calls, input_tokens, output_tokens, cost_micros FROM v_letters
-),
 per_dispute AS
 (
     SELECT
         dispute_id,
         sum(spent.calls) AS calls,
+        sum(spent.re_asks) AS re_asks,
+        sum(spent.tool_turns) AS tool_turns,
+        sum(spent.retries) AS retries,
         sum(spent.input_tokens) AS input_tokens,
+        sum(spent.cache_read_tokens) AS cache_read_tokens,
+        sum(spent.cache_write_tokens) AS cache_write_tokens,
         sum(spent.output_tokens) AS output_tokens,
         sum(spent.cost_micros) AS cost_micros,
         sumIf(spent.cost_micros, stage = 'extraction') AS extraction_micros,
         sumIf(spent.cost_micros, stage = 'judging') AS judging_micros,
         sumIf(spent.cost_micros, stage = 'letters') AS letters_micros
-    FROM spent
+    FROM v_call_costs AS spent
+    WHERE dispute_id IN (SELECT dispute_id FROM chosen)
     GROUP BY dispute_id
 ),
 named AS
@@ -50,7 +50,12 @@ SELECT
     chosen.day AS day, chosen.policy AS policy, chosen.pack_version AS pack_version, chosen.simulated AS simulated,
     count() AS disputes,
     avg(per_dispute.calls) AS calls_per_dispute,
+    avg(per_dispute.re_asks) AS re_asks_per_dispute,
+    avg(per_dispute.tool_turns) AS tool_turns_per_dispute,
+    avg(per_dispute.retries) AS retries_per_dispute,
     avg(per_dispute.input_tokens) AS input_tokens_per_dispute,
+    avg(per_dispute.cache_read_tokens) AS cache_read_tokens_per_dispute,
+    avg(per_dispute.cache_write_tokens) AS cache_write_tokens_per_dispute,
     avg(per_dispute.output_tokens) AS output_tokens_per_dispute,
     avg(per_dispute.cost_micros) AS cost_micros_per_dispute,
     quantileExact(0.5)(per_dispute.cost_micros) AS cost_micros_p50,

@@ -31,6 +31,11 @@ PROMISED = {
 }
 """Status and the moment by which it was to be resolved: kept, late, breached and open, open in time."""
 
+DEAR = {
+    "re_asks": 5, "tool_turns": 10, "retries": 15, "cache_read_tokens": 400, "cache_write_tokens": 100,
+}  # fmt: skip
+"""What two failed rulings took beside their calls."""
+
 
 def at(number: int) -> DisputeEvents:
     return DisputeEvents(number, FILED + timedelta(seconds=number))
@@ -91,7 +96,8 @@ def what_happened() -> Log:
         happened("ledger", number, entry.model_copy(update=changes))
     for number in (6, 7):
         failed = at(number).ruling(1, 2, ruling="FAILED", failure="citation_missing", confidence=0)
-        happened("rulings", number, failed)
+        usage = failed.usage.model_copy(update=DEAR)
+        happened("rulings", number, failed.model_copy(update={"usage": usage}))
     return log
 
 
@@ -144,6 +150,17 @@ def test_abstentions_citations_and_dissent_by_judge(client: Client) -> None:
     assert rows["QUALITY", "c"]["dissent_rate"] == 1
     assert rows["QUALITY", "b"]["dissent_rate"] == 0
     assert sum(row["calls"] for row in rows.values()) == DISPUTES * 12
+
+
+def test_what_was_asked_again_retried_and_read_from_a_cache_is_told_per_dispute(
+    client: Client,
+) -> None:
+    (row,) = ask(client, "cost_per_dispute")
+    assert row["disputes"] == DISPUTES
+    assert {name: row[f"{name}_per_dispute"] * DISPUTES for name in DEAR} == {
+        name: 2 * each for name, each in DEAR.items()
+    }
+    assert row["calls_per_dispute"] == 14
 
 
 def test_escalation_rate_of_lines_and_of_disputes(client: Client) -> None:
