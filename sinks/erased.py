@@ -68,10 +68,6 @@ def _blank(table: str, rows: TableRows, erased: Collection[str]) -> TableRows:
         return row[of] in erased and (topic is None or row[topic] in TEXT_TOPICS)
 
     def blanked(row: Values) -> Values:
-        return tuple(
-            blank.get(name, value) for name, value in zip(rows.columns, row, strict=True)
-        )
+        return tuple(blank.get(name, value) for name, value in zip(rows.columns, row, strict=True))
 
-    return TableRows(
-        rows.columns, [blanked(row) if with_words(row) else row for row in rows.rows]
-    )
+    return TableRows(rows.columns, [blanked(row) if with_words(row) else row for row in rows.rows])

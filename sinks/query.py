@@ -1,4 +1,9 @@
-"""Asks ClickHouse a canned query: its parameters bound, nothing written, no work without an end."""
+"""Asks ClickHouse a canned query: its parameters bound, nothing written, no work without an end.
+
+Views say FINAL over all partitions. Merging each partition by itself (`do_not_merge_across_partitions_select_final`)
+would be quicker and wrong: tables are partitioned by the month in which a stage made the event, and a stage that
+makes an event again after a crash makes it at another time, so a key may stand in two months.
+"""
 
 import math
 from collections.abc import Iterator

@@ -21,6 +21,7 @@ from sinks.app import COMMIT_EVERY, COMMIT_INTERVAL_S, read
 from sinks.batch import Batch
 from sinks.clickhouse_sink import FULL_BATCH, ClickHouseSink, Record
 from sinks.connection import connect
+from sinks.erased import ErasedWords
 from sinks.rows.projections import projections
 from sinks.rows.row import Place
 from sinks.writer import INSERT_SETTINGS, Writer
@@ -45,9 +46,10 @@ def run(disputes: int = 2_000, seed: int = 1) -> dict[str, Any]:
     gc.collect()
     gc.freeze()  # the log would lie in Kafka, not in what this process's collector walks
     with clickhouse() as server:
-        sink = ClickHouseSink(
-            Writer(lambda: connect(server.address, timeout_s=120), migrate.migrate), _refuse
+        writer = Writer(
+            lambda: connect(server.address, timeout_s=120), migrate.migrate, ErasedWords().screen
         )
+        sink = ClickHouseSink(writer, _refuse)
         warm_up = len(log) // 20
         _store(sink, log[:warm_up])
         load, server_cpu = os.getloadavg()[0], server.cpu_s()

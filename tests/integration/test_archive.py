@@ -33,6 +33,7 @@ from sinks.rows.row import Place, Row
 from sinks.writer import Writer
 from tests.support.clickhouse import ClickHouseProcess, clickhouse_process
 from tests.support.recorded import BEGIN, Recorded
+from tests.support.tables import by_table
 from tests.support.wait import until
 
 PROJECTION = {projection.topic: projection for projection in PROJECTIONS}
@@ -72,7 +73,7 @@ class Store:
     noted: list[Manifest] = field(default_factory=list)
 
     def write(self, rows: list[Row]) -> None:
-        assert self.writer.write(rows) == []
+        assert self.writer.write(by_table(rows)) == []
         self.client.command("ALTER TABLE events UPDATE ingested_at = at WHERE 1 SETTINGS mutations_sync = 2")  # fmt: skip
 
     def run(self, today: date, retention: Retention | None = None) -> Ran:

@@ -154,17 +154,21 @@ class KillsBefore:
         self.killed.set()
 
 
-@pytest.mark.parametrize(("insert", "late"), [(5, False), (2, True), (9, True)])
+@pytest.mark.parametrize(
+    ("insert", "late", "full_batch"),
+    [(5, False, 10_000), (2, True, 10_000), (9, True, 300), (30, True, 300)],
+)
 def test_clickhouse_killed_in_the_middle_of_a_flush_loses_nothing(
-    server: ClickHouseProcess, database: str, insert: int, late: bool
+    server: ClickHouseProcess, database: str, insert: int, late: bool, full_batch: int
 ) -> None:
+    """A flush of one batch, and one of several of which some are stored already."""
     open_client = opener(server, database)
     with open_client() as client:
         migrate.migrate(client)
     doomed = KillsBefore(server, open_client(), insert, late)
     first = iter([doomed])
     writer = Writer(lambda: next(first, None) or open_client(), migrate.check)  # type: ignore[arg-type,return-value]
-    sink = ClickHouseSink(writer, keeps_nothing)
+    sink = ClickHouseSink(writer, keeps_nothing, full_batch=full_batch)
     log = kafka_of(60)
     waits: list[int] = []
     consuming = threading.Thread(target=lambda: waits.append(consume(sink, log, checkpoint=1_000)))

@@ -18,6 +18,7 @@ from sinks.retention import (
     wanted,
 )
 from sinks.rows.row import Row
+from tests.support.tables import by_table
 
 
 def test_by_default_raw_replies_are_hot_for_90_days_evidence_for_a_year_money_for_seven() -> None:
@@ -84,7 +85,8 @@ def test_rows_of_an_erased_dispute_are_stored_without_words_and_others_as_they_a
         Row("events", {"subject": "d-1", "topic": "payments", "erased": 0, "value": "codes"}),
         Row("payments", {"dispute_id": "d-1", "amount_minor": 5}),
     ]  # fmt: skip
-    screened = without_words(rows, {"d-1"})
-    assert screened[0].values == {"dispute_id": "d-1", "text": "", "evidence_problems": [], "tier": 1}  # fmt: skip
-    assert screened[2].values == {"subject": "d-1", "topic": "letters", "erased": 1, "value": ""}
-    assert [screened[n] for n in (1, 3, 4)] == [rows[n] for n in (1, 3, 4)]
+    screened = without_words(by_table(rows), {"d-1"})
+    assert screened["disputes"].columns == ("dispute_id", "text", "evidence_problems", "tier")
+    assert screened["disputes"].rows == [("d-1", "", [], 1), ("d-2", "words", [], 1)]
+    assert screened["events"].rows == [("d-1", "letters", 1, ""), ("d-1", "payments", 0, "codes")]
+    assert screened["payments"].rows == [("d-1", 5)]

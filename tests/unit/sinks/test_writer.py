@@ -143,7 +143,7 @@ def cut_off(cause: Exception) -> OperationalError:
 def test_an_insert_that_was_cut_is_sent_once_more_and_one_that_was_refused_is_not() -> None:
     client = FakeClient(cut_off(ConnectionResetError()))
     assert writer(client).write(ROWS) == []
-    assert sorted(client.inserts) == [("a", [[1, 2]]), ("b", [[1]])]
+    assert sorted(client.inserts) == [("a", [(1, 2)]), ("b", [(1,)])]
     gone = FakeClient(*[cut_off(ConnectionRefusedError())] * 2)
     with pytest.raises(ClickHouseAway):
         writer(gone).write(ROWS)
