@@ -27,9 +27,9 @@ from sinks.writer import Writer
 
 logger = logging.getLogger(__name__)
 
-COMMIT_EVERY, COMMIT_INTERVAL_S = 20_000, 1.0
-"""A flush costs an insert per table, whatever is in it: few and large ones. What it holds in memory is bounded
-by `clickhouse_sink.MOST_BUFFERED_BYTES`, its age by the interval."""
+COMMIT_EVERY, COMMIT_INTERVAL_S = 40_000, 3.0
+"""A flush costs an insert per table, whatever is in it: few and large ones. An analyst sees an event at most
+these seconds after it was read; what a flush holds in memory is bounded by `clickhouse_sink.MOST_BUFFERED_BYTES`."""
 
 
 def build(
