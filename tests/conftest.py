@@ -1,5 +1,6 @@
 """Fixtures every kind of test may use."""
 
+import logging
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from xdist.scheduler import LoadFileScheduling
 
 from ops.local.errors import DependencyMissing
 from ops.local.kafka import LocalKafka
+from ops.logs import OURS
 from tests.support.kafka import Topics, kafka_is_required
 
 # A neighbour on the same cores must not fail a test: none of them is about time.
@@ -71,6 +73,16 @@ def pytest_terminal_summary(
 ) -> None:
     if left_out := config.stash.get(LEFT_OUT, 0):
         terminalreporter.write_line(f"{left_out} deselected by -m")
+
+
+@pytest.fixture(autouse=True)
+def logging_as_it_was() -> Iterator[None]:
+    """What a command sets up for its process is none of the next test's business."""
+    kept, levels = logging.root.handlers[:], {name: logging.getLogger(name).level for name in OURS}
+    yield
+    logging.root.handlers[:] = kept
+    for name, level in levels.items():
+        logging.getLogger(name).setLevel(level)
 
 
 @pytest.fixture(scope="session")

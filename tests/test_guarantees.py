@@ -1,7 +1,7 @@
 """Every promise names the test that proves it, and the test is there."""
 
-import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,15 +24,12 @@ def sections(text: str) -> set[str]:
     return {anchor(title) for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
 
 
+@cache
 def defined(name: str) -> set[str]:
-    """Test functions and classes of a file; a class's methods as `Class::method`, inherited ones too."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse((ROOT / name).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif isinstance(node, ast.Assign):
-            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return found
+    """Functions and classes of a file, and names it gives to others' tests."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    found = re.findall(r"^ *(?:async )?def (\w+)|^class (\w+)|^(\w+) = ", text, re.MULTILINE)
+    return {function or klass or given for function, klass, given in found}
 
 
 @pytest.mark.parametrize(("promise", "proof"), ROWS, ids=[promise[:60] for promise, _ in ROWS])

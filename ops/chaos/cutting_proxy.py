@@ -5,7 +5,6 @@ import asyncio
 import random
 import threading
 import time
-from contextlib import suppress
 from typing import Self
 
 CHUNK = 1 << 16
@@ -29,6 +28,7 @@ class CuttingProxy:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
         self._open: set[asyncio.StreamWriter] = set()
+        self._serving: set[asyncio.Task[None]] = set()
         self._listener: asyncio.Server | None = None
         self.cuts = True
         """While false every request is served."""
@@ -54,8 +54,6 @@ class CuttingProxy:
         self._loop.call_soon_threadsafe(self._drop_all)
 
     def bring_back(self) -> None:
-        self.cuts = True
-        """While false every request is served."""
         self.away = False
 
     async def _listen(self) -> None:
@@ -66,6 +64,9 @@ class CuttingProxy:
         assert self._listener is not None
         self._listener.close()
         self._drop_all()
+        for serving in self._serving:
+            serving.cancel()
+        await asyncio.gather(*self._serving, return_exceptions=True)
 
     def _drop_all(self) -> None:
         for writer in list(self._open):
@@ -73,6 +74,9 @@ class CuttingProxy:
 
     async def _serve(self, client: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
         """One connection of the client, until either side or a whim ends it."""
+        serving = asyncio.current_task()
+        assert serving is not None
+        self._serving.add(serving)
         self._open.add(back)
         there: asyncio.StreamWriter | None = None
         try:
@@ -83,6 +87,7 @@ class CuttingProxy:
         except OSError:
             pass  # the server was killed, or the client was
         finally:
+            self._serving.discard(serving)
             for writer in (back, there):
                 if writer is not None:
                     self._open.discard(writer)
@@ -116,8 +121,7 @@ class _Exchange:
         _, unfinished = await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         for way in unfinished:
             way.cancel()
-        with suppress(asyncio.CancelledError):
-            await asyncio.gather(*ways, return_exceptions=True)
+        await asyncio.gather(*ways, return_exceptions=True)
 
     async def _requests(self) -> None:
         while chunk := await self._client.read(CHUNK):
