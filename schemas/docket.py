@@ -20,7 +20,8 @@ class Usage(Model):
     tool_turns: int = 0
     """Calls whose answer asked for evidence."""
     retries: int = 0
-    """Calls made again after an overload or an outage; they gave no answer."""
+    """Calls that gave no answer, for an overload, an outage or a timeout, and were made again while there
+    was time."""
     input_tokens: int = 0
     """All that was read, from the cache or not."""
     cache_read_tokens: int = 0

@@ -116,10 +116,8 @@ def _fold(account: Account, event: DisputeEvent | Review) -> Account:
             return _with(account, _opened(entry, event))
         case Docket():
             return _with(account, _docketed(entry, event), docketed=True)
-        case Verdict() if event.revision == 1 and event.grievance_id not in account.verdicts:
-            return _with(
-                account, _judged(entry, event), verdicts=(*account.verdicts, event.grievance_id)
-            )
+        case Verdict():
+            return _judged(account, event)
         case Decision() if event.decision_id not in account.decisions:
             return _decided(account, event)
         case Payment() if event.payment_id not in account.answered:
@@ -192,19 +190,23 @@ def _put(entry: LedgerEntry, grievance: LedgerGrievance) -> tuple[LedgerGrievanc
     return tuple(sorted([*others, grievance], key=lambda g: (len(g.grievance_id), g.grievance_id)))
 
 
-def _judged(entry: LedgerEntry, event: Verdict) -> LedgerEntry:
+def _judged(account: Account, event: Verdict) -> Account:
+    """A late revision decides nothing, but the ruling that it brings was asked for and has its cost."""
+    fresh = [ruling for ruling in event.rulings if ruling.ruling_id not in account.rulings]
+    entry = account.entry.model_copy(
+        update=_spent(account.entry, *(ruling.usage for ruling in fresh))
+    )
+    counted = (*account.rulings, *(ruling.ruling_id for ruling in fresh))
+    if event.revision > 1 or event.grievance_id in account.verdicts:
+        return _with(account, entry, rulings=counted)
     known = next((g for g in entry.grievances if g.grievance_id == event.grievance_id), None)
     grievance = (
         known or LedgerGrievance(grievance_id=event.grievance_id, category=event.category)
     ).model_copy(
         update={"ruling": event.ruling, "votes": event.votes, "confidence": event.confidence}
     )
-    return entry.model_copy(
-        update={
-            "grievances": _put(entry, grievance),
-            **_spent(entry, *(ruling.usage for ruling in event.rulings)),
-        }
-    )
+    entry = entry.model_copy(update={"grievances": _put(entry, grievance)})
+    return _with(account, entry, rulings=counted, verdicts=(*account.verdicts, event.grievance_id))
 
 
 def _decided(account: Account, event: Decision) -> Account:

@@ -12,6 +12,8 @@ class Account(Model):
     docketed: bool = False
     verdicts: tuple[str, ...] = ()
     """Grievances whose first verdict has come."""
+    rulings: tuple[str, ...] = ()
+    """Rulings whose cost is counted; a late one comes with a later revision."""
     decisions: tuple[str, ...] = ()
     due: dict[str, int] = {}
     """Decision → amount that the gateway has yet to confirm."""

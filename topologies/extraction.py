@@ -15,7 +15,7 @@ from streams.policies.loader import PackRegistry
 from streams.tally import Subject
 from topologies.async_stage import AsyncStage, Message, StageSettings
 from topologies.models import Gates, PackModels
-from topologies.network_stage import network_stage, now, with_retries
+from topologies.network_stage import network_stage, now, usage_of
 from topologies.settings import Settings
 
 
@@ -33,12 +33,12 @@ def stage(settings: Settings, gates: Gates) -> AsyncStage:
         except Exception as error:
             # A dead letter alone would leave a dispute without its docket, which nothing waits for.
             return [emit(DOCKETS, extraction_failed(dispute, type(error).__name__, now))]
-        docket = docket.model_copy(update={"usage": with_retries(docket.usage, message)})
+        docket = docket.model_copy(update={"usage": usage_of(docket.usage, message)})
         return emits(docket, grievances, packs)
 
     def exhausted(dispute: Dispute, reason: str, message: Message) -> list[Emit]:
         docket = extraction_failed(dispute, reason, now)
-        usage = with_retries(docket.usage, message)
+        usage = usage_of(docket.usage, message)
         return [emit(DOCKETS, docket.model_copy(update={"usage": usage}))]
 
     return network_stage(

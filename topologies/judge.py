@@ -9,7 +9,7 @@ from streams.emit import Emit, emit
 from streams.judging import abstain, judge
 from topologies.async_stage import AsyncStage, Message, StageSettings
 from topologies.models import Gates, PackModels
-from topologies.network_stage import network_stage, now, with_retries
+from topologies.network_stage import network_stage, now, usage_of
 from topologies.settings import Settings
 
 CALL_DEADLINE_S = 45.0
@@ -53,7 +53,7 @@ def stage(settings: Settings, gates: Gates, seat: int) -> AsyncStage:
 
 def _counted(ruling: Ruling, message: Message) -> Ruling:
     """The ruling with the attempts that brought none."""
-    usage = with_retries(ruling.usage, message)
+    usage = usage_of(ruling.usage, message)
     attempts = ruling.attempts + message.attempt - 1
     return ruling.model_copy(update={"usage": usage, "attempts": attempts})
 

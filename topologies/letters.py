@@ -6,7 +6,7 @@ from streams.emit import Emit, emit
 from streams.letters import from_template, write
 from topologies.async_stage import AsyncStage, Message, StageSettings
 from topologies.models import Gates, PackModels
-from topologies.network_stage import network_stage, now, with_retries
+from topologies.network_stage import network_stage, now, usage_of
 from topologies.settings import Settings
 
 
@@ -37,4 +37,4 @@ def stage(settings: Settings, gates: Gates) -> AsyncStage:
 
 def _counted(letter: Letter, message: Message) -> Letter:
     """The letter with the attempts that brought none."""
-    return letter.model_copy(update={"usage": with_retries(letter.usage, message)})
+    return letter.model_copy(update={"usage": usage_of(letter.usage, message)})

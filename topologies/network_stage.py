@@ -10,6 +10,7 @@ from schemas.docket import Usage
 from schemas.topics import DEAD_LETTERS, Topic
 from schemas.trace import trace_of
 from streams.emit import Emit
+from streams.llm.meter import Meter, metered
 from streams.llm.port import Misconfigured, Overloaded, ProviderDown
 from topologies.async_stage import AsyncStage, Message, Output, RetryLater, StageSettings
 from topologies.async_stage import ProviderDown as StageProviderDown
@@ -34,9 +35,16 @@ def outputs(emits: Iterable[Emit], message: Message) -> list[Output]:
     ]
 
 
-def with_retries(usage: Usage, message: Message) -> Usage:
-    """What a call took, with the attempts before the one that was answered."""
-    return usage.plus(Usage(retries=message.attempt - 1))
+def usage_of(usage: Usage, message: Message) -> Usage:
+    """What a message took: every call that was made for it, in this attempt and those before. `usage` is
+    that of the last attempt; it counts where no call was noted, as with the stand-in, which makes none."""
+    noted = _meter(message).usage
+    return noted if noted != Usage() else usage
+
+
+def _meter(message: Message) -> Meter:
+    meter: Meter = message.memo.setdefault("meter", Meter())
+    return meter
 
 
 def network_stage(
@@ -59,7 +67,8 @@ def network_stage(
 
     async def handler(message: Message) -> list[Output]:
         try:
-            return outputs(await handle(event.from_bytes(message.value), message), message)
+            with metered(_meter(message)):
+                return outputs(await handle(event.from_bytes(message.value), message), message)
         except Overloaded as busy:
             raise RetryLater("overloaded", busy.after_s) from busy
         except ProviderDown as down:

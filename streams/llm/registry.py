@@ -11,6 +11,7 @@ from streams.llm.catalogue import Provider
 from streams.llm.gate import Gate
 from streams.llm.gate_transport import GatedTransport
 from streams.llm.lead import LeadingTransport
+from streams.llm.meter import NotingTransport
 from streams.llm.offline_rules.model import OfflineRules
 from streams.llm.openai_chat import OpenAIChat
 from streams.llm.port import Misconfigured, Model, Overloaded, ProviderDown
@@ -61,6 +62,7 @@ def open_model(
         transport = AnthropicMessages(access, facts, extra, caching)
     else:
         transport = OpenAIChat(access, facts, extra, spec)
+    transport = NotingTransport(transport)
     if gate_of is not None:
         transport = GatedTransport(transport, gate_of(provider), facts)
     if caching == "lead":

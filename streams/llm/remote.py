@@ -9,6 +9,7 @@ import orjson
 
 from schemas.docket import Usage
 from streams.llm.catalogue import ModelFacts
+from streams.llm.meter import note
 from streams.llm.parsing import Parsed, parse, parse_letter
 from streams.llm.port import (
     ExtractionDraft,
@@ -76,6 +77,7 @@ class RemoteModel:
                 "latency_ms": round((clock() - begun) * 1000),
             }
         )
+        note(usage)
         return replace(answer, usage=usage)
 
     async def _ask_with_tools(

@@ -78,22 +78,31 @@ def test_the_demo_set_ends_as_labelled_and_within_its_budget_of_calls(
     cases = chosen(None)
     filed = file_cases(cases, KEY, stack.bootstrap)
     assert watcher.wait(filed.values(), 90, done=all_is_counted) == []
-    budget = 0
+    trails = {case["id"]: watcher.trails[filed[case["id"]]] for case in cases}
+    # A seat that missed the short window is on the verdict's next revision, and counted with it.
+    assert (
+        watcher.wait(filed.values(), 30, done=lambda t: t.entry and t.entry.llm_calls >= asked(t))
+        == []
+    )
     for case in cases:
-        trail = watcher.trails[filed[case["id"]]]
+        trail = trails[case["id"]]
         found = outcome(case, filed[case["id"]], trail)
         assert found["matches_label"], found["mismatches"]
         assert trail.entry is not None
-        assert trail.docket is not None
-        asked = trail.docket.outcome is None or trail.docket.usage.calls > 0
-        worded = sum(letter.written_by == "model" for letter in trail.letters)
-        calls = int(asked) + 3 * len(trail.docket.claims) + worded
+        calls = asked(trail)
         assert trail.entry.llm_calls == calls, case["id"]
         assert found["simulated"] == (calls > 0), "a stand-in's rulings must say so"
         assert trail.entry.usage.re_asks == trail.entry.usage.retries == 0
         assert (trail.entry.cost_micros > 0) == (calls > 0)
-        budget += calls
-    assert len(stub.journal()["entries"]) == budget
+    assert len(stub.journal()["entries"]) == sum(asked(trail) for trail in trails.values())
+
+
+def asked(trail: Trail) -> int:
+    """Calls that a dispute of the demo set needs: to read it, three for each grievance, a letter."""
+    docket = trail.docket
+    assert docket is not None
+    read = docket.outcome is None or docket.usage.calls > 0
+    return int(read) + 3 * len(docket.claims) + sum(x.written_by == "model" for x in trail.letters)
 
 
 def all_is_counted(trail: Trail) -> bool:

@@ -1,6 +1,7 @@
 """What goes into a handler and what comes out of it: bytes."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +16,9 @@ class Message:
     headers: dict[str, bytes] = field(default_factory=dict)
     timestamp_ms: int = 0
     attempt: int = 1
+    memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    """What a handler keeps from one attempt to the next. It dies with the process, and where the message
+    moves to another owner."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ from streams import ledger
 from streams.emit import Emit
 from streams.ledger_account import LedgerState
 from streams.ledger_chain import GENESIS, REMEMBERED, Place, chain, on_operation
+from streams.tally import as_counted
+from tests.unit.reading.support import FOOD
 from tests.unit.stages.events import (
     DISPUTE,
     NOW,
@@ -34,6 +36,7 @@ from tests.unit.stages.events import (
     a_proposal,
     a_review,
     a_review_decision,
+    a_ruling,
     a_verdict,
     about,
     after,
@@ -301,6 +304,19 @@ def test_the_chain_can_be_recounted_from_the_events() -> None:
         assert entry.chain == chain(previous, entry.event_hash)
         previous = entry.chain
     assert seen.entry.chain_head == previous
+
+
+def test_a_late_ruling_is_counted_in_what_the_dispute_cost_and_each_ruling_once() -> None:
+    pack = FOOD.pack
+    one, two, three = (as_counted(a_ruling(seat), pack) for seat in (1, 2, 3))
+    first = a_verdict(1, rulings=(one, two), closed_by="window")
+    late = a_verdict(1, revision=2, closed_by="late", rulings=(one, two, three))
+    spent = run(a_docket(a_claim(1)), first, late).entry
+    assert (
+        spent.llm_calls - a_docket().usage.calls,
+        spent.cost_micros - a_docket().usage.cost_micros,
+    ) == (3, 15)
+    assert run(late, first).entry.cost_micros == run(first, late).entry.cost_micros == 15
 
 
 def test_one_changed_byte_breaks_every_later_link() -> None:
