@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import httpx2
 from anthropic import (
     APIConnectionError,
     APIError,
@@ -28,6 +29,7 @@ from streams.llm.wire import (
     Answer,
     Exchange,
     ToolCall,
+    as_json,
     refusal,
     storable,
     told_usage,
@@ -54,12 +56,11 @@ class AnthropicMessages:
         self._client: AsyncAnthropic | None = None
 
     async def send(self, rendered: Rendered, exchanges: Sequence[Exchange] = ()) -> Answer:
-        client, request = self._connected(), self._request(rendered, exchanges)
+        client, body = self._connected(), as_json(self._request(rendered, exchanges))
         try:
-            raw = await client.messages.with_raw_response.create(**request)
-            told = raw.headers
-            simulated = told.get(SIMULATED_HEADER) is not None
-            return _answer(raw.http_response.content, told.get("request-id"), simulated)
+            reply = await client.post("/v1/messages", cast_to=httpx2.Response, **body)
+            simulated = reply.headers.get(SIMULATED_HEADER) is not None
+            return _answer(reply.content, reply.headers.get("request-id"), simulated)
         except APIStatusError as error:
             said = f"{error.type} {error.error_code} {error.api_message}"
             after = error.response.headers.get("retry-after")

@@ -27,6 +27,7 @@ from streams.llm.wire import (
     Answer,
     Exchange,
     ToolCall,
+    as_json,
     refusal,
     storable,
     told_usage,
@@ -51,13 +52,13 @@ class OpenAIChat:
         self._client: AsyncOpenAI | None = None
 
     async def send(self, rendered: Rendered, exchanges: Sequence[Exchange] = ()) -> Answer:
-        client, request = self._connected(), self._request(rendered, exchanges)
+        client, body = self._connected(), as_json(self._request(rendered, exchanges))
         try:
-            raw = await client.chat.completions.with_raw_response.create(**request)
+            reply = await client.post("/chat/completions", cast_to=httpx2.Response, **body)
             return replace(
-                _answer(raw.http_response.content),
-                request_id=storable(raw.headers.get("x-request-id")),
-                simulated=raw.headers.get(SIMULATED_HEADER) is not None,
+                _answer(reply.content),
+                request_id=storable(reply.headers.get("x-request-id")),
+                simulated=reply.headers.get(SIMULATED_HEADER) is not None,
             )
         except APIStatusError as error:
             said = f"{error.type} {error.code} {error.message}"

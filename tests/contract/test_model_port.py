@@ -3,12 +3,21 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from typing import Any, get_type_hints
 
 import pytest
+from anthropic.types.message_create_params import (
+    MessageCreateParamsNonStreaming as MessageCreate,
+)
+from openai.types.chat.completion_create_params import (
+    CompletionCreateParamsNonStreaming as CompletionCreate,
+)
+from pydantic import TypeAdapter
 
 from schemas.grievance import Claim
 from schemas.letter import ToldLine
 from streams.extraction import briefs
+from streams.llm import anthropic_messages, openai_chat
 from streams.llm.port import (
     EvidenceTool,
     ExtractionTask,
@@ -21,6 +30,7 @@ from streams.llm.port import (
 )
 from streams.llm.registry import check_models, open_model
 from streams.llm.remote import RemoteModel
+from streams.llm.wire import as_json
 from streams.prompts import extraction_prompt, judge_prompt, letter_prompt
 from tests.support.stub import StubProcess
 from tests.unit.reading.support import FOOD, ORDER
@@ -46,6 +56,7 @@ JUDGING = JudgingTask(
     category=MISSING, evidence={f: ORDER[f] for f in ("line_items", "packing_scan") if f in ORDER},
     filed_at="2026-11-20T22:00:00+00:00", seat=1, seats=(1, 2, 3), variant="plain",
 )  # fmt: skip
+TOOLS = tuple(EvidenceTool(t.name, t.description, t.fields) for t in FOOD.pack.tools)
 LETTER = LetterTask(
     prompt=letter_prompt(FOOD), stand_in=FOOD.offline, kind="outcome", order_id="o-77", paid="₹49.00",
     lines=(ToldLine(category="LATE_DELIVERY", text="It came late.", amount_minor=4900, state="resolved"),),
@@ -164,11 +175,33 @@ async def test_a_reply_without_a_draft_says_why(
     assert (reply.problem is None) == (TOLD[fault] is None)
 
 
+async def test_what_is_asked_is_what_the_sdks_own_types_describe(
+    remote: RemoteModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bodies go to the SDK as bytes, past its typed methods."""
+    asked: list[dict[str, Any]] = []
+
+    def noted(request: dict[str, Any]) -> dict[str, Any]:
+        asked.append(request)
+        return as_json(request)
+
+    for adapter in (anthropic_messages, openai_chat):
+        monkeypatch.setattr(adapter, "as_json", noted)
+    await remote.extract(EXTRACTION)
+    await remote.judge(replace(JUDGING, correction="cite a field", previous_reply="?"))
+    await remote.judge(replace(JUDGING, tools=TOOLS))
+    await remote.write_letter(LETTER)
+    assert len(asked) >= 5, "the judge with tools asks twice at least"
+    shape = MessageCreate if remote.provider == "anthropic" else CompletionCreate
+    for request in asked:
+        TypeAdapter(shape).validate_python(request)
+        assert set(request) <= set(get_type_hints(shape)), "a parameter that the API does not know"
+
+
 async def test_a_judge_with_tools_is_answered_from_the_snapshot_and_what_it_saw_is_kept(
     remote: RemoteModel, stub: StubProcess
 ) -> None:
-    tools = tuple(EvidenceTool(t.name, t.description, t.fields) for t in FOOD.pack.tools)
-    reply = await remote.judge(replace(JUDGING, tools=tools))
+    reply = await remote.judge(replace(JUDGING, tools=TOOLS))
     assert reply.draft is not None
     assert reply.seen
     assert reply.usage.tool_turns >= 1
