@@ -30,11 +30,11 @@ lint: install  ## ruff and mypy --strict
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: install  ## every figure the README quotes, as JSON
-	$(BIN)/refund-bench bench pipeline --json
+bench: install  ## every benchmark the README quotes, as JSON
 	@# arroyo pins a confluent-kafka that ours excludes; its code runs on ours, beside the lock file.
 	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target .venv/peers sentry-arroyo==2.38.4
-	PYTHONPATH=.venv/peers $(BIN)/refund-bench bench async-stage --json
+	for bench in pipeline async-stage gate judges price queries sink; do \
+	  PYTHONPATH=.venv/peers $(BIN)/refund-bench bench $$bench --json || exit; done
 
 lock: install  ## resolve pyproject.toml again; versions and hashes only
 	$(BIN)/python -m pip install --quiet uv
