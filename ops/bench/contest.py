@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,6 @@ from topologies import clients
 PARTITIONS = 12
 PADDING = b"|" + b"x" * 1_000
 _CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass
@@ -88,6 +88,7 @@ class Heat:
             "slots": self.slots,
             "stages": self.stages,
             "calls": str(self._folder / "calls") if self.with_log else None,
+            "memory": str(self._folder / "memory"),
         }
         with (self._folder / "log").open("wb") as log:
             self._process = subprocess.Popen(
@@ -121,11 +122,30 @@ class Heat:
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / _CLOCK_TICKS
 
-    def memory_mb(self) -> float:
-        """Its resident memory."""
+    def in_use(self) -> dict[str, int]:
+        """What it holds at rest, the least of a second: `heap` in bytes, librdkafka's included, and Python's
+        own `blocks`. Ours tells on SIGUSR1. (Resident memory is no measure of it: the allocator keeps what is
+        freed, and one block holds a page.)"""
+        told = [self._told_in_use() for _ in range(5)]
+        return {name: min(one[name] for one in told) for name in told[0]}
+
+    def _told_in_use(self) -> dict[str, int]:
         assert self._process is not None
-        pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
-        return pages * _PAGE_BYTES / 1e6
+        told = self._folder / "memory"
+        told.unlink(missing_ok=True)
+        self._process.send_signal(signal.SIGUSR1)
+        while not told.exists():
+            if self._process.poll() is not None:
+                raise RuntimeError(f"{self.name} ended early:\n{self.log_tail()}")
+            time.sleep(0.2)
+        found: dict[str, int] = json.loads(told.read_text())
+        return found
+
+    def peak_memory_mb(self) -> float:
+        """The most that was ever resident, free or not."""
+        assert self._process is not None
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) / 1e3
 
     def stop(self) -> list[tuple[float, float]]:
         """End it; every call's begin and end."""

@@ -7,6 +7,8 @@ clock at which the call returned. With `calls` every call's begin and end go to 
 """
 
 import asyncio
+import ctypes
+import gc
 import json
 import signal
 import sys
@@ -14,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import IO, Any
 
 from topologies import clients
@@ -37,6 +40,38 @@ class CallLog:
     def close(self) -> None:
         if self._file is not None:
             self._file.close()
+
+
+class MallInfo(ctypes.Structure):
+    """glibc's `struct mallinfo2`."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in [
+            "arena",
+            "ordblks",
+            "smblks",
+            "hblks",
+            "hblkhd",
+            "usmblks",
+            "fsmblks",
+            "uordblks",
+            "fordblks",
+            "keepcost",
+        ]
+    ]
+
+
+def tell_memory(path: str) -> None:
+    """What is in use: bytes of the heap, and blocks of Python's own."""
+    gc.collect()
+    glibc = ctypes.CDLL(None)
+    glibc.mallinfo2.restype = MallInfo
+    heap = glibc.mallinfo2()
+    found = {"heap": heap.uordblks + heap.hblkhd, "blocks": sys.getallocatedblocks()}
+    unfinished = Path(f"{path}.part")
+    unfinished.write_text(json.dumps(found))
+    unfinished.rename(path)
 
 
 def seconds(value: bytes) -> float:
@@ -63,6 +98,7 @@ def ours(given: Given, log: CallLog) -> None:
     settings = StageSettings(
         slots=given["slots"], bootstrap=given["bootstrap"], ordinal=0, group_prefix=given["group"]
     )
+    signal.signal(signal.SIGUSR1, lambda *_: tell_memory(given["memory"]))
     names = [f"ours-{number}" for number in range(given.get("stages", 1))]
     AsyncWorker([AsyncStage(name, given["input"], handler, settings) for name in names]).run()
 

@@ -58,7 +58,7 @@ class AnthropicMessages:
     async def send(self, rendered: Rendered, exchanges: Sequence[Exchange] = ()) -> Answer:
         client, body = self._connected(), as_json(self._request(rendered, exchanges))
         try:
-            reply = await client.post("/v1/messages", cast_to=httpx2.Response, **body)
+            reply = await client.post("/v1/messages", cast_to=httpx2.Response, content=body)
             simulated = reply.headers.get(SIMULATED_HEADER) is not None
             return _answer(reply.content, reply.headers.get("request-id"), simulated)
         except APIStatusError as error:

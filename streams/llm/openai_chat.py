@@ -54,7 +54,7 @@ class OpenAIChat:
     async def send(self, rendered: Rendered, exchanges: Sequence[Exchange] = ()) -> Answer:
         client, body = self._connected(), as_json(self._request(rendered, exchanges))
         try:
-            reply = await client.post("/chat/completions", cast_to=httpx2.Response, **body)
+            reply = await client.post("/chat/completions", cast_to=httpx2.Response, content=body)
             return replace(
                 _answer(reply.content),
                 request_id=storable(reply.headers.get("x-request-id")),

@@ -15,7 +15,7 @@ own reply and one user turn that says what was wrong.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -108,7 +108,7 @@ def render_judging(task: JudgingTask) -> Rendered:
         mode="json", include={"text", "line_id", "quantity", "scope"}, exclude_none=True
     )
     evidence = ASK_FOR_EVIDENCE if task.tools else fence(_json(task.evidence))
-    rendered = _rendered(
+    return _rendered(
         task,
         (
             Block(f"# Evidence\n{evidence}", cached=True),
@@ -116,8 +116,8 @@ def render_judging(task: JudgingTask) -> Rendered:
         ),
         RULING_SCHEMA,
         RULING_TOKENS,
+        task.tools,
     )
-    return replace(rendered, tools=task.tools)
 
 
 def render_letter(task: LetterTask) -> Rendered:
@@ -192,13 +192,15 @@ RULING_SCHEMA: Schema = _object(
 
 
 def _rendered(
-    task: Task, blocks: tuple[Block, ...], schema: Schema | None, max_tokens: int
-) -> Rendered:
+    task: Task, blocks: tuple[Block, ...], schema: Schema | None, max_tokens: int,
+    tools: tuple[EvidenceTool, ...] = (),
+) -> Rendered:  # fmt: skip
     return Rendered(
         system=_COMMENT.sub("", task.prompt.text).strip(),
         blocks=blocks,
         schema=schema,
         max_tokens=max_tokens,
+        tools=tools,
         previous_reply=task.previous_reply if task.correction else None,
         correction=task.correction,
         account=task.account,

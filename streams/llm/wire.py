@@ -91,14 +91,17 @@ class Access:
 
 def storable(value: Any) -> Any:
     """A JSON value as it can be sent on: half a surrogate pair, which no UTF-8 can hold, becomes a `?`."""
-    return json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
+    try:
+        orjson.dumps(value)
+    except TypeError:
+        return json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
+    return value
 
 
-def as_json(request: dict[str, Any]) -> dict[str, Any]:
-    """A request's body as the SDKs' own `post` takes it. Their typed methods copy and check what we have
-    just built, for a third of what a call costs in CPU; key, headers, errors and timeouts are the same."""
-    headers = {"Content-Type": "application/json"}
-    return {"content": orjson.dumps(request), "options": {"headers": headers}}
+def as_json(request: dict[str, Any]) -> bytes:
+    """A request's body, for the SDKs' own `post`. Their typed methods copy and check what we have just
+    built, for a third of what a call costs in CPU; key, headers, errors and timeouts are the same."""
+    return orjson.dumps(request)
 
 
 def told_usage(read: Any, output: Any, cache_read: Any = None, cache_write: Any = None) -> Usage:

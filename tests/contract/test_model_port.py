@@ -181,7 +181,7 @@ async def test_what_is_asked_is_what_the_sdks_own_types_describe(
     """Bodies go to the SDK as bytes, past its typed methods."""
     asked: list[dict[str, Any]] = []
 
-    def noted(request: dict[str, Any]) -> dict[str, Any]:
+    def noted(request: dict[str, Any]) -> bytes:
         asked.append(request)
         return as_json(request)
 
