@@ -5,8 +5,8 @@ import io
 import json
 from typing import Any
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet reads as the beginning of a formula (OWASP, CSV injection)."""
+FORMULA = (*"=+-@\t\r\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""What a spreadsheet reads as the beginning of a formula, the full-width forms included (OWASP, CSV injection)."""
 
 
 def as_csv(columns: list[str], rows: list[list[Any]]) -> str:

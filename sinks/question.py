@@ -102,7 +102,8 @@ def _file(name: str) -> str:
 
 
 def _bound(at: datetime) -> str:
-    return min(max(at.astimezone(UTC), BEGINNING), END).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+    # Cut before it is converted: the first and the last day there are have no moment in every zone.
+    return min(max(at, BEGINNING), END).astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
 
 
 def _known_zone(name: str) -> str:

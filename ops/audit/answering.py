@@ -7,10 +7,12 @@ from ops.audit.chains import Checked
 from ops.commands.reply import FALSE, TRUE, answer, note, refuse, say, visible
 
 MOST_SHOWN = 50
+BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
+"""No event is older, and not every store can be asked about an earlier moment."""
 
 
 def period(since: str, until: str, now: datetime) -> tuple[datetime, datetime]:
-    """[since, until); without them the last day.
+    """[since, until); without them the last day. What is before any event, or still to come, is left out.
 
     Raises:
         Failure: not moments, or the wrong way round.
@@ -19,7 +21,7 @@ def period(since: str, until: str, now: datetime) -> tuple[datetime, datetime]:
     end = _moment("--until", until) if until else now
     if end <= begin:
         refuse("--until: is not after --since", "give a later day or moment")
-    return begin, end
+    return max(begin, BEGINNING), min(end, now + timedelta(days=1))
 
 
 def _moment(option: str, text: str) -> datetime:

@@ -119,6 +119,12 @@ def active(client: Client, since: datetime, until: datetime) -> list[str]:
     )
 
 
+def first_link(client: Client) -> datetime | None:
+    """When the broker took the first event that has a link; None where there is no link."""
+    [[links, first]] = client.query("SELECT count(), min(at) FROM audit_entries").result_rows
+    return first if links else None
+
+
 def batches(chains: Iterable[str], size: int = BATCH) -> Iterator[list[str]]:
     """The chains, some at a time."""
     batch: list[str] = []

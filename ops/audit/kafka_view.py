@@ -45,6 +45,8 @@ CLOCKS_DIFFER = timedelta(minutes=10)
 """How far an event's own time may be ahead of the broker's."""
 TEXT_KEPT = timedelta(milliseconds=TEXT_RETENTION_MS) - timedelta(days=1)
 ANSWER_WITHIN_S = 10.0
+FIRST_RECORDS = 100
+"""Of a partition, among which there is a link and not only what ends transactions."""
 NEVER = 2**63
 """An offset that no partition reaches."""
 
@@ -121,6 +123,20 @@ def view_between(since: datetime, until: datetime) -> View:
 
     view.excused = outside
     return view
+
+
+def first_link() -> datetime | None:
+    """When the broker took the first event that `audit` still links; None where it links none.
+
+    Raises:
+        KafkaException: the broker is away.
+    """
+    first = [
+        Span(s.topic, s.partition, s.start, min(s.end, s.start + FIRST_RECORDS))
+        for s in spans(every_partition(AUDIT))
+    ]
+    links = (AuditEntry.from_bytes(one.value) for one in stream(first) if one.value is not None)
+    return min((link.at for link in links), default=None)
 
 
 def _places() -> list[tuple[str, int]]:

@@ -103,7 +103,9 @@ def write_access(folder: Path, database: str = "default") -> Path:
     one of them gives up its rights.
     """
     users = folder / "refund-bench-users.xml"
-    users.write_text(_USERS.replace("DATABASE", database), encoding="utf-8")
+    constants = "".join(f"<{name}><const/></{name}>" for name in FIXED_SETTINGS)
+    held = _USERS.replace("DATABASE", database).replace("CONSTANTS", constants)
+    users.write_text(held, encoding="utf-8")
     config = folder / "refund-bench-config.xml"
     config.write_text(
         f"<clickhouse><users_config>{users}</users_config></clickhouse>\n", encoding="utf-8"
@@ -111,8 +113,21 @@ def write_access(folder: Path, database: str = "default") -> Path:
     return config
 
 
+FIXED_SETTINGS = (
+    "additional_result_filter", "additional_table_filters", "ai_function_embedding_default_credentials",
+    "ai_function_text_default_credentials", "ast_fuzzer_runs", "cluster_for_parallel_replicas",
+    "default_view_definer", "dialect", "filter", "format_schema", "format_schema_source",
+    "format_template_resultset", "format_template_row", "http_response_headers", "implicit_table_at_top_level",
+    "input_format_record_errors_file_path", "metrics_perf_events_list", "order", "output_format_schema",
+    "parallel_replicas_custom_key", "polyglot_dialect", "promql_database", "promql_table",
+    "rename_files_after_processing", "s3_base", "s3queue_default_zookeeper_path", "select", "sort",
+    "stream_like_engine_insert_queue", "trace_profile_events_list", "url_base",
+)  # fmt: skip
+"""Settings that hold an expression, a table or a path: with them a statement that only reads the views reads
+files of the server, so nobody may change one, however it is spelled."""
+
 _USERS = """<clickhouse>
-  <profiles><default></default></profiles>
+  <profiles><default><constraints>CONSTANTS</constraints></default></profiles>
   <quotas><default></default></quotas>
   <roles>
     <owner><grants><query>GRANT ALL ON *.*</query></grants></owner>

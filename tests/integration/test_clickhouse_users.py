@@ -1,6 +1,7 @@
 """The endpoint's users: the owner does everything, an analyst reads the views and nothing else."""
 
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import DatabaseError
 
-from ops.local.clickhouse_users import Users, WrongUsers, write_users
+from ops.local.clickhouse_users import FIXED_SETTINGS, Users, WrongUsers, write_users
 from sinks import migrate, query
 from sinks.clickhouse_sink import ClickHouseSink, stop_at_refused
 from sinks.connection import Address, connect
@@ -167,6 +168,128 @@ def test_an_analysts_settings_are_taken_and_readonly_is_not(
     url = f"{server.url}/?user=analyst&password=pass&readonly=0"
     with urllib.request.urlopen(url, data=asked.encode(), timeout=5) as answer:
         assert answer.read().split()[1] == b"2"
+
+
+def code_of(
+    server: ClickHouseProcess, user: tuple[str, str], sql: str, settings: dict[str, str]
+) -> int:
+    """The engine's code for a refused statement, 0 for an answer."""
+    given = urllib.parse.urlencode({"user": user[0], "password": user[1], **settings})
+    try:
+        urllib.request.urlopen(f"{server.url}/?{given}", data=sql.encode(), timeout=10).close()
+    except urllib.error.HTTPError as refused:
+        return int(refused.headers["X-ClickHouse-Exception-Code"])
+    return 0
+
+
+@pytest.mark.parametrize("user", [OWNER, ANALYST])
+@pytest.mark.parametrize(
+    ("name", "value", "form"),
+    [
+        ("additional_result_filter", "length(file('/etc/passwd')) > 1", "CSV"),
+        (
+            "additional_table_filters",
+            "{'v_disputes': 'length(file(\\'/etc/passwd\\')) > 1'}",
+            "CSV",
+        ),
+        ("format_template_row", "/etc/passwd", "Template"),
+        ("format_template_resultset", "/etc/passwd", "Template"),
+        ("output_format_schema", "/tmp/refund-bench-leak", "Protobuf"),
+        ("implicit_table_at_top_level", "system.processes", "CSV"),
+        ("dialect", "kusto", "CSV"),
+    ],
+)
+def test_no_setting_reads_a_file_or_another_table_by_whatever_way_it_comes(
+    server: ClickHouseProcess, user: tuple[str, str], name: str, value: str, form: str
+) -> None:
+    ask = f"SELECT dispute_id FROM v_disputes FORMAT {form}"
+    quoted = value if value.startswith("{") else "'" + value.replace("'", "\\'") + "'"
+    inside = f"SELECT * FROM (SELECT 1 SETTINGS {name} = {quoted})"
+    assert code_of(server, user, f"{ask} SETTINGS {name} = {quoted}", {}) == 452
+    if user == ANALYST:
+        # The engine takes such settings without looking; the guard does not.
+        assert code_of(server, user, inside, {}) == 497
+        assert code_of(server, user, f"{inside[15:-1]} UNION ALL SELECT 2", {}) == 497
+        assert code_of(server, user, f"WITH x AS {inside[14:]} SELECT * FROM x", {}) == 497
+    assert code_of(server, user, ask, {name: value}) == 452
+    assert code_of(server, user, ask, {name: value, "session_id": "settings"}) == 452
+    assert (
+        code_of(server, user, ask.removesuffix(f" FORMAT {form}"), {"session_id": "settings"}) == 0
+    )
+    assert not Path("/tmp/refund-bench-leak").exists()
+
+
+HARMLESS = frozenset(
+    [
+        "bool_false_representation",
+        "bool_true_representation",
+        "chdb_client_name",
+        "column_names_for_schema_inference",
+        "compatibility",
+        "compression",
+        "count_distinct_implementation",
+        "database",
+        "default_format",
+        "distributed_cache_client_id",
+        "distributed_cache_file_cache_name",
+        "distributed_plan_force_exchange_kind",
+        "errors_output_format",
+        "exclude_materialize_skip_indexes_on_insert",
+        "filesystem_cache_name",
+        "force_data_skipping_indices",
+        "force_optimize_projection_name",
+        "format",
+        "format_csv_null_representation",
+        "format_custom_field_delimiter",
+        "format_custom_result_after_delimiter",
+        "format_custom_result_before_delimiter",
+        "format_custom_row_after_delimiter",
+        "format_custom_row_before_delimiter",
+        "format_custom_row_between_delimiter",
+        "format_json_object_each_row_column_for_object_name",
+        "format_regexp",
+        "format_schema_message_name",
+        "format_template_resultset_format",
+        "format_template_row_format",
+        "format_template_rows_between_delimiter",
+        "format_tsv_null_representation",
+        "framing_output_format",
+        "function_implementation",
+        "iceberg_metadata_compression_method",
+        "ignore_data_skipping_indices",
+        "input_format",
+        "input_format_mysql_dump_table_name",
+        "input_format_orc_reader_time_zone_name",
+        "insert_deduplication_token",
+        "local_filesystem_read_method",
+        "log_comment",
+        "network_compression_method",
+        "output_format",
+        "output_format_avro_codec",
+        "output_format_avro_confluent_subject",
+        "output_format_avro_string_column_pattern",
+        "output_format_image_terminal_mode",
+        "output_format_orc_writer_time_zone_name",
+        "output_format_pretty_grid_charset",
+        "output_format_sql_insert_table_name",
+        "preferred_optimize_projection_name",
+        "query_cache_tag",
+        "remote_filesystem_read_method",
+        "s3_upload_checksum_algorithm",
+        "schema_inference_hints",
+        "send_logs_source_regexp",
+        "temporary_files_codec",
+        "workload",
+    ]
+)
+"""Settings of this engine that are texts, and neither an expression nor a table nor a path that is opened."""
+
+
+def test_every_setting_that_is_a_text_is_fixed_or_known_to_be_harmless(analyst: Client) -> None:
+    """A newer engine may bring another that reads a file."""
+    asked = "SELECT name FROM system.settings WHERE type IN ('String', 'Map')"
+    texts = {str(row[0]) for row in analyst.query(asked).result_rows}
+    assert texts - HARMLESS - set(FIXED_SETTINGS) == set()
 
 
 def test_the_owner_reads_the_words_but_no_file_over_http(server: ClickHouseProcess) -> None:

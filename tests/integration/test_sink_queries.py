@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from clickhouse_connect.driver.client import Client
@@ -145,7 +146,8 @@ def test_a_bad_question_is_answered_with_a_good_one(
 
 
 def test_moments_beyond_what_can_be_asked_about_are_cut(client: Client) -> None:
-    ages = query.run(
-        "counts", client, datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
-    )
+    # The first and the last there are, in zones where UTC has no such moment.
+    first = datetime(1, 1, 1, tzinfo=ZoneInfo("Asia/Kolkata"))
+    last = datetime(9999, 12, 31, 23, 59, tzinfo=ZoneInfo("America/New_York"))
+    ages = query.run("counts", client, first, last)
     assert {row[1] for row in ages["rows"]} == set(expected(1))

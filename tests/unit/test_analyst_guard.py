@@ -27,6 +27,8 @@ def tree(what: str = "Asterisk", source: str = "TableIdentifier v_disputes") -> 
         tree(source="Function numbers (children 1)"),
         tree("Function count (children 1)"),
         tree("Identifier aircraft"),
+        tree() + "\n   Set",
+        tree() + "\n Identifier CSV\n Set",
         "ShowTables",
         "DescribeQuery (children 1)",
     ],
@@ -53,6 +55,9 @@ def test_looking_at_views_is_allowed(found: str) -> None:
         tree(source="TableIdentifier system.processes"),
         tree("Identifier SYSTEM.processes"),
         tree() + "\n Literal \\'/tmp/x\\'",
+        tree() + "\n          Set",
+        tree().replace(" ExpressionList (children 1)", " ExpressionList (children 2)", 1)
+        + "\n   Set",
     ],
 )
 def test_everything_else_is_refused(found: str) -> None:

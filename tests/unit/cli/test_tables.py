@@ -8,7 +8,9 @@ import pytest
 from ops.tables import as_csv, as_text
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\uff1d1+1", "\uff201"]
+)
 def test_a_text_that_would_be_a_formula_is_neutralised(text: str) -> None:
     _, (cell, *_) = csv.reader(io.StringIO(as_csv(["a"], [[text]]), newline=""))
     assert cell == f"'{text}"
