@@ -3,36 +3,78 @@
 Transaction markers take offsets too and cannot be told from records here, so an idle group stays a
 few above 0 on each topic that is written exactly-once: watch whether it grows."""
 
+from collections.abc import Iterable, Mapping
+
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
-from confluent_kafka.admin import OffsetSpec
+from confluent_kafka.admin import AdminClient, OffsetSpec
 
 from topologies import clients
 
 TIMEOUT_S = 10.0
 
+Partition = tuple[str, int]
+
 
 def lags(bootstrap: str | None = None) -> dict[str, int]:
-    """Group → records not yet committed, over the partitions it has committed for."""
+    """Group → records not yet committed, over every partition of the topics it has committed for or is
+    assigned now. A group that does neither has nothing to show: it never ran.
+    """
     admin = clients.admin(bootstrap)
     groups = [
         group.group_id
         for group in admin.list_consumer_groups(request_timeout=TIMEOUT_S).result().valid
     ]
-    committed: dict[str, list[TopicPartition]] = {}
+    committed = {group: _committed(admin, group) for group in groups}
+    assigned = _assigned(admin, groups)
+    known = admin.list_topics(timeout=TIMEOUT_S).topics
+    read: dict[str, set[Partition]] = {}
     for group in groups:
-        asked = admin.list_consumer_group_offsets(
-            [ConsumerGroupTopicPartitions(group)], request_timeout=TIMEOUT_S
-        )
-        committed[group] = [p for p in asked[group].result().topic_partitions if p.offset >= 0]
-    wanted = {(p.topic, p.partition) for partitions in committed.values() for p in partitions}
-    if not wanted:
-        return dict.fromkeys(groups, 0)
-    ends = admin.list_offsets(
-        {TopicPartition(topic, partition): OffsetSpec.latest() for topic, partition in wanted},
-        request_timeout=TIMEOUT_S,
+        topics = {topic for topic, _ in (*committed[group], *assigned[group])}
+        read[group] = {(t, p) for t in topics if t in known for p in known[t].partitions}
+    wanted = set[Partition]().union(*read.values())
+    begins = _offsets(admin, wanted, OffsetSpec.earliest())
+    ends = _offsets(admin, wanted, OffsetSpec.latest())
+    return {group: behind(committed[group], read[group], begins, ends) for group in groups}
+
+
+def behind(
+    committed: Mapping[Partition, int],
+    read: Iterable[Partition],
+    begins: Mapping[Partition, int],
+    ends: Mapping[Partition, int],
+) -> int:
+    """Records of `read` after what was committed; where nothing was, all there are: a group begins there."""
+    return sum(max(0, ends[p] - max(committed.get(p, 0), begins[p])) for p in read)
+
+
+def _committed(admin: AdminClient, group: str) -> dict[Partition, int]:
+    asked = admin.list_consumer_group_offsets(
+        [ConsumerGroupTopicPartitions(group)], request_timeout=TIMEOUT_S
     )
-    end = {(p.topic, p.partition): found.result().offset for p, found in ends.items()}
+    found = asked[group].result().topic_partitions
+    return {(p.topic, p.partition): p.offset for p in found if p.offset >= 0}
+
+
+def _assigned(admin: AdminClient, groups: list[str]) -> dict[str, set[Partition]]:
+    if not groups:
+        return {}
+    asked = admin.describe_consumer_groups(groups, request_timeout=TIMEOUT_S)
     return {
-        group: sum(max(0, end[p.topic, p.partition] - p.offset) for p in partitions)
-        for group, partitions in committed.items()
+        group: {
+            (p.topic, p.partition)
+            for member in described.result().members
+            if member.assignment is not None
+            for p in member.assignment.topic_partitions
+        }
+        for group, described in asked.items()
     }
+
+
+def _offsets(
+    admin: AdminClient, partitions: Iterable[Partition], which: OffsetSpec
+) -> dict[Partition, int]:
+    wanted = {TopicPartition(topic, partition): which for topic, partition in partitions}
+    if not wanted:
+        return {}
+    found = admin.list_offsets(wanted, request_timeout=TIMEOUT_S)
+    return {(p.topic, p.partition): one.result().offset for p, one in found.items()}
