@@ -14,6 +14,11 @@ def normalise_text(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
+def same_person(one: str, other: str) -> bool:
+    """Whether two reviewers' names are one person's: `Asha` is no second pair of eyes for `asha`."""
+    return normalise_text(one) == normalise_text(other)
+
+
 def _digest(key: bytes, *parts: str) -> str:
     if not key:
         raise ValueError("the installation key is empty; set REFUND_BENCH_INSTALLATION_KEY")

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from schemas.base import Model
 from schemas.docket import Docket
-from schemas.ids import review_key
+from schemas.ids import review_key, same_person
 from schemas.pack import PolicyPack
 from schemas.review import Review
 from schemas.settlement import PriceLine, Proposal, ScopeShare
@@ -129,7 +129,7 @@ def review_outcome(
         return end("review_attached")
     if review.action == "more_evidence":
         return end("review_more_evidence")
-    if appealed and review.reviewer in decided_by:
+    if appealed and any(same_person(review.reviewer, name) for name in decided_by):
         return end("review_refused:decided_before_the_appeal")
     if review.action == "reject":
         return end(
@@ -156,7 +156,7 @@ def review_outcome(
         tier = max(tier, tier_of(pack, amount))
     if tier >= TWO_PEOPLE_TIER:
         agreed = [approval for approval in approvals if approval.amount_minor == amount]
-        others = tuple(a for a in approvals if a.reviewer != review.reviewer)
+        others = tuple(a for a in approvals if not same_person(a.reviewer, review.reviewer))
         if not any(approval in others for approval in agreed):
             if agreed:
                 return end("review_refused:same_person_twice")

@@ -11,11 +11,13 @@ the pack of the dispute.
 import os
 import tomllib
 from dataclasses import dataclass
+from itertools import combinations
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from ops.commands.reply import read_input, refuse
 from schemas.base import Id
+from schemas.ids import same_person
 from schemas.pack import PolicyPack, RoleLimit
 
 SETTING = "REFUND_BENCH_ROLES"
@@ -41,6 +43,15 @@ class _File(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     users: dict[Id, User]
+
+    @model_validator(mode="after")
+    def _each_person_once(self) -> "_File":
+        for one, other in combinations(self.users, 2):
+            if same_person(one, other):
+                raise ValueError(
+                    f"users.{one} and users.{other} are one name, so one person; keep one"
+                )
+        return self
 
 
 @dataclass(frozen=True)

@@ -68,8 +68,8 @@ class GatewayError(Exception):
 class GatewayRefused(GatewayError):
     """Definite: no money moved under this key, and none will.
 
-    Codes: already_refunded, account_closed, amount_above_charge, currency_mismatch,
-    simulated_not_allowed, unknown_account, invalid_request, or the gateway's own.
+    Codes: already_refunded, account_closed, amount_above_charge, amount_not_possible,
+    currency_mismatch, simulated_not_allowed, unknown_account, invalid_request, or the gateway's own.
     """
 
     def __init__(self, code: str, message: str) -> None:

@@ -37,6 +37,9 @@ NEVER_PAID = frozenset({"failed", "canceled"})
 TIMES = {"UGX": 100}
 """What Stripe counts in hundredths although the currency has none: 5 shillings are 500
 (docs.stripe.com/currencies, special cases)."""
+LAST_DIGIT_ZERO = frozenset({"KWD", "BHD", "OMR", "JOD", "TND"})
+"""Currencies of three decimals, of which Stripe takes whole tens only (same page). We never round what was
+decided: another amount is a person's to name."""
 OUR_CODE = {
     "charge_already_refunded": "already_refunded",
     "amount_too_large": "amount_above_charge",
@@ -78,6 +81,8 @@ class StripeGateway:
     async def refund(self, request: RefundRequest) -> Refund:
         if request.simulated:
             raise GatewayRefused("simulated_not_allowed", "Stripe moves real money")
+        if request.currency in LAST_DIGIT_ZERO and request.amount_minor % 10:
+            raise GatewayRefused("amount_not_possible", "Stripe pays this currency in tens only")
         charge = _charge_of(request)
         await self._check(request, charge)
         return await past_kept_failures(

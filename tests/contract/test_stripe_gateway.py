@@ -89,6 +89,17 @@ async def test_shillings_are_hundredths_to_stripe(stub: StripeStub, stripe: Stri
         as_asked(await stripe.look_up(request) or found, request)
 
 
+async def test_dinars_that_stripe_cannot_pay_to_the_fils_are_refused_and_not_rounded(
+    stub: StripeStub, stripe: StripeGateway
+) -> None:
+    """Stripe wants the last of three decimals to be 0."""
+    request = ask(charge="ch_kwd_1", currency="KWD", amount_minor=1_234)
+    assert await refusal(stripe, request) == "amount_not_possible"
+    assert stub.requests == []
+    paid = await stripe.refund(ask(charge="ch_kwd_1", currency="KWD", amount_minor=1_230))
+    assert (paid.amount_minor, stub.refunds[0]["amount"]) == (1_230, 1_230)
+
+
 async def test_a_refund_that_failed_does_not_hide_one_that_was_taken_on(
     stub: StripeStub, stripe: StripeGateway
 ) -> None:

@@ -67,6 +67,15 @@ def test_who_may_not_decide_is_told_why(
     assert (refused.value.code, bool(refused.value.remedy)) == (2, True)
 
 
+def test_two_spellings_of_one_name_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or one person could be both of the two that tier 3 takes."""
+    with pytest.raises(Failure) as refused:
+        written(tmp_path, monkeypatch, FILE + '[users.Asha]\nroles = ["lead"]\n')
+    assert "users.asha and users.Asha" in refused.value.problem
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [

@@ -1,5 +1,6 @@
 """Every labelled case under scripted right rulings, through `price`, and the table of money cases."""
 
+import csv
 import time
 from datetime import UTC, datetime
 
@@ -9,6 +10,7 @@ from ops.cases import labelled
 from streams.dry_run import CaseError, price_case
 from streams.policies.loader import UnknownPackError
 from tests import oracle
+from tests.support import money_table
 from tests.unit.pricing.cases import ANSWERS, REGISTRY, answer, load, settle
 
 NOW = datetime(2026, 9, 18, tzinfo=UTC)
@@ -48,6 +50,15 @@ def test_money_table(case):
             if x.ruling == "UPHELD" and x.person_reason in (None, priced.decision_rule)
         ]
         assert shown == expect["lines"]
+
+
+def test_the_spreadsheet_of_the_money_cases_says_what_the_rules_do():
+    """`tests/data/money.csv`, for those who do not read JSON; `python -m tests.support.money_table`."""
+    with money_table.TABLE.open(encoding="utf-8", newline="") as file:
+        written = {row["case"]: row for row in csv.DictReader(file)}
+    assert list(written) == [case["id"] for case in MONEY]
+    for case in MONEY:
+        assert written[case["id"]] == money_table.row(case, answer(*settle(case)))
 
 
 @pytest.mark.parametrize("case", LABELLED + MONEY, ids=name)

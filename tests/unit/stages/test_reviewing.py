@@ -140,6 +140,25 @@ def test_tier_three_takes_two_different_people() -> None:
     assert [line.amount_minor for line in second.lines] == [6_000]
 
 
+@pytest.mark.parametrize("spelt", ["Asha", "ASHA", "\uff41sha"])
+def test_another_spelling_of_a_name_is_no_second_person(spelt: str) -> None:
+    first = decide("approve", RAITA, tier=3, reviewer="asha")
+    same = decide("approve", RAITA, tier=3, reviewer=spelt, approvals=first.approvals)
+    assert (same.rule, same.lines) == ("review_refused:same_person_twice", ())
+    other = decide(
+        "amount", RAITA, tier=3, reviewer=spelt, approvals=first.approvals, amount_minor=1
+    )
+    assert [approval.reviewer for approval in other.approvals] == [spelt]
+
+
+def test_another_spelling_of_who_decided_does_not_decide_the_appeal() -> None:
+    review = a_review("approve", reviewer="Asha")
+    outcome = review_outcome(
+        review, [RAITA], (), 1, FOOD.pack, True, appealed=True, decided_by=["asha"]
+    )
+    assert outcome.rule == "review_refused:decided_before_the_appeal"
+
+
 def test_two_people_who_name_different_amounts_have_not_agreed() -> None:
     first = decide("amount", RAITA, tier=3, reviewer="asha", amount_minor=4_000)
     second = decide("approve", RAITA, tier=3, reviewer="bola", approvals=first.approvals)
