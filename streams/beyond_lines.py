@@ -13,11 +13,10 @@ from schemas.pack import PolicyPack
 from schemas.settlement import PriceLine, ScopeShare
 from streams.order_book import DisputeBook, OrderBook, paid_on, room_on_order
 from streams.payout import KEY_CONFLICT
-from streams.pricing.holdings import REVIEWED
+from streams.pricing.holdings import REVIEWED, TRANSACTION
 
 CATEGORY = "order_as_a_whole"
 """Of a line that no grievance stands for."""
-TRANSACTION = "tx:"
 
 
 def line_id(dispute_id: str) -> str:

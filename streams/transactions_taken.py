@@ -12,9 +12,9 @@ from datetime import datetime, timedelta
 from schemas.base import Id, Model, UtcDatetime
 from schemas.pack import PolicyPack
 from schemas.settlement import PriceLine, Proposal
+from streams.pricing.holdings import TRANSACTION
 from streams.pricing.people import escalated_categories, hand_to_person, most
 
-TRANSACTION = "tx:"
 RULE = "evidence_invalid"
 """What decides an automatic proposal that meets another: the records contradict each other."""
 REFUSED = "review_refused:transaction_taken"

@@ -2,7 +2,7 @@
 
 from schemas.grievance import Claim
 from schemas.pack import FeeDifference, LateBands, MissingUnits, Pricing, WrongUnits
-from streams.facts import whole
+from streams.facts import moment, whole
 from streams.pricing.draft import Asked, Want
 from streams.pricing.holdings import FEE, LATE, OTHER_FEES, WHOLE
 from streams.pricing.record import PricedRecord
@@ -15,6 +15,9 @@ def price_late(rule: LateBands, record: PricedRecord) -> Asked:
     if late is None:
         problem = "the record lacks what lateness is counted from"
         return Asked("late", (Want(LATE, 0, most),), "", None, problem)
+    if _ends_after_the_record(record):
+        problem = "the record ends the order at a time after it was taken"
+        return Asked("late", (Want(LATE, 0, most),), "", None, problem)
     reached = [band for band in rule.bands if band.from_minutes <= late]
     band = max(reached, key=lambda band: band.from_minutes, default=None)
     if band is None:
@@ -26,6 +29,13 @@ def price_late(rule: LateBands, record: PricedRecord) -> Asked:
         f"{record.show(band.amount_minor)}"
     )
     return Asked("late", (Want(LATE, band.amount_minor),), basis)
+
+
+def _ends_after_the_record(record: PricedRecord) -> bool:
+    """A delivery or cancellation in the record's own future: one of its times is wrong."""
+    taken = moment(record.evidence.get("captured_at"))
+    ends = (moment(record.evidence.get(field)) for field in ("delivered_at", "cancelled_at"))
+    return taken is not None and any(end is not None and end > taken for end in ends)
 
 
 def price_fees(record: PricedRecord) -> Asked:

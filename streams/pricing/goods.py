@@ -10,6 +10,7 @@ from fractions import Fraction
 
 from schemas.grievance import Claim
 from schemas.pack import DeliveredUnits, MissingUnits, WrongUnits
+from streams.facts import whole
 from streams.pricing.draft import Asked, Want
 from streams.pricing.holdings import UNNAMED, unit_of
 from streams.pricing.record import PricedRecord
@@ -31,6 +32,9 @@ def price_goods(
     if line is None or claim.scope == "order":
         return _unlined(category, record, claim)
     refunds = record.refunds.lines[line.line_id]
+    paid = whole(record.evidence.get("paid_total_minor"))
+    if paid and record.ceiling and line.unit_share(line.quantity) > paid:
+        return _for_a_person(claim, record, line, "one unit is priced above all that was paid")
     if refunds.partly:
         return _for_a_person(claim, record, line, "a unit of the line was refunded in part")
     if record.holdings.has_unnamed_goods():

@@ -12,6 +12,10 @@ UNNAMED = "order:"
 """Goods of the order that a claim could not tie to a line, by category."""
 REVIEWED = "reviewed:"
 """What a person gave for an order as a whole, by dispute: it may have stood for anything on it."""
+TRANSACTION = "tx:"
+RESERVED = (f"{FEE}:", UNNAMED, REVIEWED, TRANSACTION)
+"""How scopes begin that are not goods. A line whose id began so would be taken for one of them, and paid
+outside the order's ceiling."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ def unit_of(scope: str) -> int | None:
 
 
 def _conflict(held: str, wanted: str) -> bool:
-    if held == wanted or (held == WHOLE and not wanted.startswith("tx:")):
+    if held == wanted or (held == WHOLE and not wanted.startswith(TRANSACTION)):
         return True
     fees = {held, wanted}
     return FEE in fees and any(scope.startswith(FEE + ":") for scope in fees)

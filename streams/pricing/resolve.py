@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from streams.pricing.draft import Draft, Want
-from streams.pricing.holdings import LATE, WHOLE, line_of, unit_of
+from streams.pricing.holdings import LATE, TRANSACTION, WHOLE, line_of, unit_of
 from streams.pricing.record import PricedRecord
 
 
@@ -189,7 +189,7 @@ def _place(scope: str, record: PricedRecord) -> tuple[int, int, int, str]:
 
 def _of_order(scope: str, record: PricedRecord) -> bool:
     """Whether the scope is paid out of the total of the order; a related transaction has its own."""
-    return scope == record.subject_scope or not scope.startswith("tx:")
+    return scope == record.subject_scope or not scope.startswith(TRANSACTION)
 
 
 def _paid_once(scope: str, by: Draft) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from schemas.evidence import LineItem
 from schemas.money import allocate, show
 from streams.facts import packed_units, recorded_missing, weight, wrong_units
+from streams.pricing.holdings import RESERVED
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ def value_lines(evidence: Mapping[str, Any]) -> tuple[Line, ...]:
 
     Raises:
         pydantic.ValidationError, ValueError: a line that is not one, a line id used twice, a discount
-            above its line, or a coupon above all of them.
+            above its line, a coupon above all of them, a tax above its goods, or an id that reads as
+            another kind of pay scope.
     """
     bodies = [body for body in evidence.get("line_items") or () if isinstance(body, dict)]
     items = [LineItem.model_validate(body) for body in bodies]
@@ -74,6 +76,11 @@ def value_lines(evidence: Mapping[str, Any]) -> tuple[Line, ...]:
     gross = [item.quantity * item.unit_price_minor for item in items]
     net = [value - item.discount_minor for value, item in zip(gross, items, strict=True)]
     coupon, tax = (int(evidence.get(field) or 0) for field in ("coupon_minor", "tax_minor"))
+    if any(item.line_id.startswith(RESERVED) for item in items):
+        raise ValueError(f"line_items: a line_id begins with one of {', '.join(RESERVED)}")
+    own_tax = zip(items, gross, strict=True)
+    if tax > sum(gross) > 0 or any((item.tax_minor or 0) > value for item, value in own_tax):
+        raise ValueError("line_items: a tax is above the price of the goods it is on")
     if any(value < 0 for value in net) or coupon > sum(net) > 0:
         raise ValueError("line_items: a discount or the coupon is above the goods it is taken from")
     coupons = _over(coupon, net)

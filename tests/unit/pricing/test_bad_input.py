@@ -40,6 +40,9 @@ UNUSABLE: dict[str, dict[str, Any]] = {
     "coupon above the order": order(coupon_minor=30_001),
     "negative coupon": order(coupon_minor=-1),
     "negative tax": order(tax_minor=-1),
+    "tax of a line above its price": naan(tax_minor=10_001),
+    "tax on a line that costs nothing": naan(unit_price_minor=0, tax_minor=1),
+    "tax above the order": order(tax_minor=30_001),
     "no paid total": order(paid_total_minor=...),
     "null paid total": order(paid_total_minor=None),
     "negative paid total": order(paid_total_minor=-1),
@@ -53,6 +56,8 @@ UNUSABLE: dict[str, dict[str, Any]] = {
     ),
     "refunds not a list": order(refunds="none"),
     "a line twice": order(line_items=[order()["line_items"][0]] * 2),
+    "a line id that reads as a transaction": naan(line_id="tx:L1"),
+    "a line id that reads as a fee": naan(line_id="fee:L1"),
     "no lines": order(line_items=[]),
     "lines not a list": order(line_items={"L1": 2}),
     "a line that is a text": order(line_items=["Naan"]),
@@ -110,6 +115,14 @@ FOR_A_PERSON: dict[str, tuple[dict[str, Any], Any]] = {
     "no delivery on record": (
         order(delivered_at=...),
         claim(1, "PACKAGING", line_id="L2", quantity=1),
+    ),
+    "a unit above all that was paid": (
+        naan(unit_price_minor=30_001),
+        claim(1, "MISSING_ITEM", line_id="L1", quantity=1),
+    ),
+    "delivered after the record was taken": (
+        order(delivered_at="9999-12-31T23:59:59Z"),
+        claim(1, "LATE_DELIVERY"),
     ),
     "nothing says what was due": (order(), claim(1, "BILLING")),
     "contradicted: on time": (order(), claim(1, "LATE_DELIVERY")),

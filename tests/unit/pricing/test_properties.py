@@ -25,16 +25,17 @@ def orders(draw: st.DrawFn) -> dict[str, Any]:
         line = {"line_id": f"L{i}", "name": draw(st.sampled_from("AB")), "quantity": quantity}
         line |= {"unit_price_minor": unit, "discount_minor": draw(st.integers(0, quantity * unit))}
         if draw(st.booleans()):
-            line["tax_minor"] = draw(st.integers(0, 700))
+            line["tax_minor"] = draw(st.integers(0, min(700, quantity * unit)))
         if draw(st.integers(0, 5)) == 0:
             line |= {"sold_by": "weight", "ordered_kg": draw(KG), "packed_kg": draw(KG)}
         lines.append(line)
+    gross = sum(x["quantity"] * x["unit_price_minor"] for x in lines)
     net = sum(x["quantity"] * x["unit_price_minor"] - x["discount_minor"] for x in lines)
     record = {
         "kind": "food-order", "order_id": "o", "customer_id": "c", "currency": "INR",
         "placed_at": "2026-09-18T20:00:00+05:30", "captured_at": "2026-09-18T22:05:00+05:30",
         "delivery_sla_minutes": draw(st.integers(5, 90)), "line_items": lines,
-        "coupon_minor": draw(st.integers(0, net)), "tax_minor": draw(st.integers(0, 3_000)),
+        "coupon_minor": draw(st.integers(0, net)), "tax_minor": draw(st.integers(0, min(3_000, gross))),
     }  # fmt: skip
     paid = record["paid_total_minor"] = draw(st.integers(0, net + 4_000))
     if draw(st.integers(0, 5)):
