@@ -1,5 +1,6 @@
 """Judging: one seat's ruling on one grievance, its citations checked before it may count."""
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
@@ -28,6 +29,7 @@ LONGEST_REASON = 2_000
 keeps all of it."""
 MOST_FAULTS = 5
 _DECIDES = frozenset({"UPHELD", "REJECTED"})
+_STEP = re.compile(r"\[([^\]]*)\]|([^.\[\]]+)")
 
 Clock = Callable[[], datetime]
 
@@ -148,7 +150,36 @@ def _seen(reply: Reply[RulingDraft], evidence: dict[str, Any]) -> dict[str, Any]
 
 def top_field(citation: str) -> str:
     """The top-level field that a citation such as `packing_scan[0].packed_quantity` rests on."""
-    return citation.strip().strip("`\"'").split("[")[0].split(".")[0]
+    return _bare(citation).split("[")[0].split(".")[0]
+
+
+def _bare(citation: str) -> str:
+    return citation.strip().strip("`\"'").strip()
+
+
+def on_record(citation: str, evidence: dict[str, Any]) -> bool:
+    """Whether the evidence holds something, and not null, at the very place that is cited.
+
+    A list is entered by a number, or all of it by anything else in brackets or by a field's name.
+    """
+    places: list[Any] = [evidence]
+    for inside, name in _STEP.findall(_bare(citation)):
+        step = (inside or name).strip("`\"'")
+        places = [found for place in places for found in _entered(place, step, bool(name))]
+    return any(place is not None for place in places)
+
+
+def _entered(place: Any, step: str, named: bool) -> list[Any]:
+    if isinstance(place, dict):
+        return [place[step]] if step in place else []
+    if not isinstance(place, list | tuple):
+        return []
+    if step.isdecimal():
+        at = int(step) if len(step) < 7 else len(place)
+        return [place[at]] if at < len(place) else []
+    if not named:
+        return list(place)
+    return [one[step] for one in place if isinstance(one, dict) and step in one]
 
 
 def _fault(
@@ -177,6 +208,8 @@ def _citation_fault(cited: str, evidence: dict[str, Any], category: Category) ->
         return f"{field[:60]!r} is not in the evidence you were given"
     if field not in category.citations:
         return f"{field!r} may not be cited for {category.name}; citable are {', '.join(category.citations)}"
+    if not on_record(cited, evidence):
+        return f"{_bare(cited)[:60]!r} is null or not in the evidence you were given"
     return None
 
 

@@ -122,6 +122,44 @@ def test_a_citation_into_a_field_is_that_field() -> None:
     assert run(Scripted(upheld("packing_scan[1].packed_quantity"))).citations == ("packing_scan",)
 
 
+SCANS = {"packing_scan": [{"line_id": "L1", "packed_quantity": None, "seal": {"at": "20:41"}}]}
+
+
+@pytest.mark.parametrize("ruled", ["UPHELD", "REJECTED"])
+@pytest.mark.parametrize(
+    "cited",
+    [
+        "packing_scan[0].packed_quantity",
+        "packing_scan.0.packed_quantity",
+        "packing_scan[].packed_quantity",
+        "packing_scan[1]",
+        "packing_scan[99999999999999999999].line_id",
+        "packing_scan[0].weight_kg",
+        "packing_scan[0].line_id.length",
+    ],
+)
+def test_a_place_inside_a_field_where_the_record_is_silent_carries_no_ruling(
+    ruled: str, cited: str
+) -> None:
+    twice = [upheld(cited, ruling=ruled)] * 2
+    model = Scripted(*twice)
+    ruling = run(model, subject=grievance(evidence=SCANS))
+    assert (ruling.ruling, ruling.failure) == ("FAILED", "citation_missing")
+    assert "is null or not in the evidence" in (model.judgings[1].correction or "")
+
+
+@pytest.mark.parametrize(
+    "cited",
+    [
+        "packing_scan", "`packing_scan[0].line_id`", "packing_scan.line_id", "packing_scan[*].seal.at",
+        "packing_scan[line_id=L1].seal", "packing_scan[0]['line_id']",
+    ],
+)  # fmt: skip
+def test_a_place_inside_a_field_that_holds_something_may_be_cited(cited: str) -> None:
+    ruling = run(Scripted(upheld(cited)), subject=grievance(evidence=SCANS))
+    assert (ruling.ruling, ruling.citations) == ("UPHELD", ("packing_scan",))
+
+
 @pytest.mark.parametrize("failure", ["empty", "not_json", "schema", "truncated"])
 def test_a_reply_without_a_ruling_is_asked_again_and_then_failed(failure: str) -> None:
     ruling = run(Scripted(failed(failure), failed(failure)))
