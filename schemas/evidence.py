@@ -1,8 +1,9 @@
 """What the operator's records say. `kind` picks the model; unknown fields are kept and may be cited."""
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from schemas.base import CurrencyCode, Id, Minor, UtcDatetime
 
@@ -16,6 +17,21 @@ IDENTITY_FIELDS = frozenset(
 
 Quantity = Annotated[int, Field(strict=True, ge=0, le=10_000)]
 Weight = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
+
+Flag = Annotated[bool, Field(strict=True)]
+"""Yes or no and nothing that stands for it: whoever prices the raw record takes `"true"` for no."""
+
+
+def _as_read(value: object) -> object:
+    if isinstance(value, str):
+        return datetime.fromisoformat(value)
+    if not isinstance(value, datetime):
+        raise ValueError("is not a time; write it as ISO 8601 with its offset")
+    return value
+
+
+Moment = Annotated[UtcDatetime, BeforeValidator(_as_read)]
+"""A time as `streams.facts.moment` reads it from the raw record: seconds since an epoch are none."""
 
 
 class Open(BaseModel):
@@ -63,7 +79,7 @@ class CustomerHistory(Open):
 
 
 class Position(Open):
-    at: UtcDatetime
+    at: Moment
     distance_to_customer_m: Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -73,7 +89,7 @@ class Record(Open):
     kind: Id
     customer_id: Id
     currency: CurrencyCode
-    captured_at: UtcDatetime
+    captured_at: Moment
     payment_reference: Id | None = None
     """What the payment gateway calls the payment (Stripe: `ch_…` or `pi_…`); refunds are made on it."""
 
@@ -81,13 +97,13 @@ class Record(Open):
 class FoodOrder(Record):
     kind: Literal["food-order"]
     order_id: Id
-    placed_at: UtcDatetime
+    placed_at: Moment
     delivery_sla_minutes: Annotated[int, Field(strict=True, ge=1, le=10_000)]
     line_items: Annotated[tuple[LineItem, ...], Field(min_length=1, max_length=200)]
     paid_total_minor: Minor
-    delivered_at: UtcDatetime | None = None
+    delivered_at: Moment | None = None
     order_status: str | None = None
-    cancelled_at: UtcDatetime | None = None
+    cancelled_at: Moment | None = None
     coupon_minor: Minor = 0
     tax_minor: Minor = 0
     delivery_fee_minor: Minor = 0
@@ -97,10 +113,10 @@ class FoodOrder(Record):
     packing_scan: tuple[PackedLine, ...] | None = None
     pickup_weight_expected_kg: Weight | None = None
     pickup_weight_actual_kg: Weight | None = None
-    packaging_condition_recorded: bool | None = None
+    packaging_condition_recorded: Flag | None = None
     packaging_condition: str | None = None
     partner_rating_at_handover: float | None = None
-    handover_otp_verified: bool | None = None
+    handover_otp_verified: Flag | None = None
     gps_trail: tuple[Position, ...] | None = None
     call_recording_summary: str | None = None
     customer_history: CustomerHistory = CustomerHistory()
@@ -140,38 +156,39 @@ class FoodOrder(Record):
 class RelatedTransaction(Open):
     transaction_id: Id
     amount_minor: Minor
-    same_reference: bool = False
-    reversal_posted: bool | None = None
+    same_reference: Flag = False
+    reversal_posted: Flag | None = None
     reversed_minor: Minor | None = None
+    debit_posted: Flag | None = None
 
 
 class BankTransaction(Record):
     kind: Literal["bank-transaction"]
     transaction_id: Id
     amount_minor: Minor
-    initiated_at: UtcDatetime
+    initiated_at: Moment
     rail: str
     status: str
-    debit_posted: bool | None = None
-    credit_posted: bool | None = None
-    credit_confirmed_at: UtcDatetime | None = None
-    reversal_posted: bool | None = None
-    reversal_posted_at: UtcDatetime | None = None
+    debit_posted: Flag | None = None
+    credit_posted: Flag | None = None
+    credit_confirmed_at: Moment | None = None
+    reversal_posted: Flag | None = None
+    reversal_posted_at: Moment | None = None
     reversed_minor: Minor | None = None
     due_minor: Minor | None = None
     dispensed_minor: Minor | None = None
     credited_minor: Minor | None = None
-    on_us: bool | None = None
-    cash_dispensed: bool | None = None
+    on_us: Flag | None = None
+    cash_dispensed: Flag | None = None
     journal_result: str | None = None
     terminal_result: str | None = None
     response_code: str | None = None
     authentication: str | None = None
-    card_present: bool | None = None
+    card_present: Flag | None = None
     beneficiary_name: str | None = None
     name_enquiry_shown: str | None = None
     related: tuple[RelatedTransaction, ...] = ()
-    token_issued: bool | None = None
+    token_issued: Flag | None = None
     sources: tuple[dict[str, Any], ...] | None = None
 
 

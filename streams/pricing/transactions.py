@@ -3,6 +3,7 @@
 from schemas.pack import Formula
 from streams.facts import reversed_minor, same_reference, whole
 from streams.pricing.draft import Asked, Want
+from streams.pricing.holdings import TRANSACTION
 from streams.pricing.record import PricedRecord
 
 
@@ -24,6 +25,9 @@ def price_formula(rule: Formula, record: PricedRecord) -> Asked:
     said = [f"{_spoken(field)} {record.show(values[field])}" for field in rule.plus]
     took = [f"{_spoken(field)} {record.show(values[field])}" for field in rule.minus]
     amount = max(0, owed)
+    if amount and record.evidence.get("reversal_posted_at") and not reversed_minor(record.evidence):
+        problem = "the record dates a reversal and does not say of how much"
+        return Asked("transaction", (Want(scope, 0, left or 0),), "", None, problem)
     basis = " + ".join(said) + "".join(f" − {part}" for part in took) + f" = {record.show(amount)}"
     if left is not None and amount > left:
         amount, basis = left, f"{basis}, clamped to what is not reversed: {record.show(left)}"
@@ -57,6 +61,10 @@ def price_related(record: PricedRecord) -> Asked:
     if not others:
         problem = "the record names no other transaction with the same reference"
         return Asked("transaction", (), "", None, problem)
+    named = [str(other.get("transaction_id")) for other in same_reference(record.evidence)]
+    if len(named) != len(set(named)):
+        problem = "the record names one related transaction twice"
+        return Asked("transaction", (), "", None, problem)
     wants: list[Want] = []
     said: list[str] = []
     for transaction, other in sorted(others.items()):
@@ -64,7 +72,10 @@ def price_related(record: PricedRecord) -> Asked:
         if amount is None or amount < 0:
             problem = f"the amount of related transaction {transaction} is not recorded"
             return Asked("transaction", (), "", None, problem)
-        wants.append(Want(f"tx:{transaction}", max(0, amount - back)))
+        if other.get("debit_posted") is False:
+            problem = f"related transaction {transaction} was never debited"
+            return Asked("transaction", (), "", None, problem)
+        wants.append(Want(f"{TRANSACTION}{transaction}", max(0, amount - back)))
         returned = f" less reversed {record.show(back)}" if back else ""
         said.append(f"{transaction} {record.show(amount)}{returned}")
     total = record.show(sum(want.amount for want in wants))

@@ -62,6 +62,9 @@ UNUSABLE: dict[str, dict[str, Any]] = {
     "lines not a list": order(line_items={"L1": 2}),
     "a line that is a text": order(line_items=["Naan"]),
     "a time without a zone": order(placed_at="2026-09-18T20:00:00"),
+    "a time in seconds": order(delivered_at=1_758_205_800),
+    "a time in seconds, as text": order(delivered_at="1758205800"),
+    "a flag as text": order(handover_otp_verified="no"),
     "a time that is none": order(delivered_at="half past eight"),
     "scan of an unknown line": order(packing_scan=[{"line_id": "L9", "packed_quantity": 1}]),
     "a line in another currency": order(
@@ -311,3 +314,41 @@ def test_a_currency_without_or_with_three_digits_is_priced_in_its_own(currency, 
     assert [line.amount_minor for line in priced.lines] == [9_925, 4_900]
     assert naans in priced.lines[0].basis
     assert late in priced.lines[1].basis
+
+
+def transaction(**more: Any) -> dict[str, Any]:
+    """A failed transfer of 5,000.00 that was debited."""
+    return {
+        "kind": "bank-transaction", "transaction_id": "T", "customer_id": "a", "currency": "NGN",
+        "amount_minor": 500_000, "initiated_at": "2026-09-14T10:00:00+01:00", "rail": "nip",
+        "status": "FAILED", "debit_posted": True, "captured_at": "2026-09-16T09:30:00+01:00", **more,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("flag", ["true", "yes", 1, 0, "false"])
+def test_a_reversal_that_is_neither_yes_nor_no_is_not_taken_for_none(flag):
+    priced = price(transaction(reversal_posted=flag), [claim(1, "failed_transfer")], pack=BANK)
+    assert (priced.amount_minor, priced.decision_rule) == (0, "evidence_invalid")
+    assert "reversal_posted" in (priced.problem or "")
+
+
+def test_a_reversal_that_has_a_date_and_no_amount_is_for_a_person():
+    record = transaction(reversal_posted_at="2026-09-15T10:00:00+01:00")
+    priced = price(record, [claim(1, "failed_transfer")], pack=BANK)
+    assert (priced.amount_minor, priced.escalated) == (0, ("failed_transfer",))
+    record["reversed_minor"] = 200_000
+    assert price(record, [claim(1, "failed_transfer")], pack=BANK).amount_minor == 300_000
+
+
+@pytest.mark.parametrize(
+    "others",
+    [[{"debit_posted": False}], [{}, {"amount_minor": 900_000}]],
+    ids=["never debited", "told twice"],
+)
+def test_a_related_transaction_that_may_owe_nothing_is_for_a_person(others):
+    related = [
+        {"transaction_id": "T2", "amount_minor": 500_000, "same_reference": True, **other}
+        for other in others
+    ]
+    priced = price(transaction(related=related), [claim(1, "duplicate_debit")], pack=BANK)
+    assert (priced.amount_minor, priced.escalated) == (0, ("duplicate_debit",))
