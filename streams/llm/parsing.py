@@ -1,6 +1,7 @@
 """From a model's words to a draft, or to what was wrong with them in words that help it to do better."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -18,7 +19,22 @@ MOST_STARTS = 100
 of many would hold up every other call of the process."""
 MOST_OBJECTS = 10
 """Counted; one is right and two are wrong."""
-_DECODER = json.JSONDecoder(parse_constant=lambda constant: None)
+
+
+def _said_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which no field is said twice, differently: the last would silently win.
+
+    Raises:
+        ValueError
+    """
+    found = dict(pairs)
+    if len(found) != len(pairs) and any(found[name] != value for name, value in pairs):
+        raise ValueError("a field is said twice")
+    return found
+
+
+_DECODER = json.JSONDecoder(parse_constant=lambda constant: None, object_pairs_hook=_said_once)
+_BEGINS = re.compile(r'\{\s*"')
 
 
 @dataclass(frozen=True)
@@ -37,7 +53,11 @@ def parse(text: str, shape: type[V]) -> Parsed[V]:
         return Parsed(None, "empty", "the reply is empty; answer with the JSON object")
     found = _objects(text)
     if not found:
-        return Parsed(None, "not_json", "the reply holds no JSON object; answer with it alone")
+        return Parsed(
+            None,
+            "not_json",
+            "the reply holds no JSON object that can be read; answer with it alone, each field once",
+        )
     if len(found) > 1:
         return Parsed(
             None, "several", f"the reply holds {len(found)} JSON objects; answer with one"
@@ -56,20 +76,21 @@ def parse_letter(text: str) -> Parsed[str]:
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
-    """The top-level JSON objects in a text, repeats once; none from where it nests too deep to be read."""
-    try:
-        whole = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        whole = None
-    if isinstance(whole, dict):
-        return [whole]
+    """The top-level JSON objects in a text, repeats once; none where one of them is broken."""
     distinct: list[dict[str, Any]] = []
-    for one in _scan(text):
-        if one not in distinct:
-            distinct.append(one)
-        if len(distinct) >= MOST_OBJECTS:
-            break
+    try:
+        for one in _scan(text):
+            if one not in distinct:
+                distinct.append(one)
+            if len(distinct) >= MOST_OBJECTS:
+                break
+    except _Broken:
+        return []
     return distinct
+
+
+class _Broken(Exception):
+    """An object begins that cannot be read. What stands inside it, or beside it, is not the answer."""
 
 
 def _scan(text: str) -> Iterator[dict[str, Any]]:
@@ -80,8 +101,10 @@ def _scan(text: str) -> Iterator[dict[str, Any]]:
             orjson.dumps(value)  # half a surrogate pair, or a number of many digits, fits no event
         except RecursionError:
             # Every brace inside is nested as deep again: trying each would hold the event loop for seconds.
-            return
+            raise _Broken from None
         except (ValueError, TypeError):
+            if _BEGINS.match(text, at):
+                raise _Broken from None
             end, in_vain = at + 1, in_vain + 1
         else:
             if isinstance(value, dict):

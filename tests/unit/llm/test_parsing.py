@@ -11,6 +11,7 @@ from streams.llm.parsing import parse, parse_letter
 from streams.llm.port import ExtractionDraft, RulingDraft
 
 RULING = '{"ruling": "UPHELD", "confidence": 0.9, "citations": ["delivered_at"], "reason": "r"}'
+TWICE = RULING.replace("}", ', "ruling": "REJECTED"}')
 OTHER = '{"ruling": "REJECTED", "confidence": 0.9, "citations": ["delivered_at"], "reason": "r"}'
 
 
@@ -88,6 +89,27 @@ def test_deep_nesting_is_a_fault_not_a_crash() -> None:
 )
 def test_what_no_event_can_hold_is_no_object(text: str) -> None:
     assert parse(text, RulingDraft).failure == "not_json"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TWICE,
+        f"So: {TWICE}",
+        f'{RULING[:-1]}, "instead_of": {OTHER}',
+        f'{{"rulings": [{RULING}]',
+        f'{RULING} or rather {{"ruling": "REJECTED", "conf',
+    ],
+    ids=["twice", "twice in prose", "cut off around another", "cut off list", "a second one cut off"],
+)  # fmt: skip
+def test_half_an_answer_or_a_field_said_twice_is_no_ruling(text: str) -> None:
+    assert parse(text, RulingDraft).failure == "not_json"
+
+
+def test_a_field_that_is_repeated_word_for_word_contradicts_nothing() -> None:
+    draft = parse(RULING.replace("}", ', "ruling": "UPHELD"}'), RulingDraft).draft
+    assert draft is not None
+    assert draft.ruling == "UPHELD"
 
 
 @pytest.mark.parametrize("unit", ['{"a":', '{"a":[', "{", '{"'])
