@@ -11,9 +11,10 @@ properties as `REFUND_BENCH_KAFKA_<PROPERTY>` (`REFUND_BENCH_KAFKA_SASL_PASSWORD
 
 import os
 from collections.abc import Mapping
-from typing import Any, Final
+from concurrent.futures import Future
+from typing import Any, Final, TypeVar
 
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
 Config = dict[str, Any]
@@ -23,6 +24,9 @@ MAX_MESSAGE_BYTES: Final = 2_000_000
 SESSION_TIMEOUT_MS: Final = 6_000
 HEARTBEAT_INTERVAL_MS: Final = 1_000
 TRANSACTION_TIMEOUT_MS: Final = 10_000
+# What a group's coordinator is asked must not run out before it is answered: while the coordinator is
+# away librdkafka 2.12 then aborts the process. So it is given the most there is, and `answer` waits less.
+COORDINATOR_TIMEOUT_S: Final = 3_600
 
 # librdkafka's own default hashes with CRC32: it sends most keys to another partition than Quix
 # and Java do.
@@ -170,6 +174,22 @@ def consumer(
     """A consumer that commits nothing by itself and reads only committed records."""
     config = consumer_config(group, instance=instance, cooperative=cooperative, bootstrap=bootstrap)
     return Consumer({**config, **extra})
+
+
+T = TypeVar("T")
+
+
+def answer(asked: "Future[T]", within_s: float) -> T:
+    """What an admin client was asked.
+
+    Raises:
+        KafkaException: Kafka's error, or `_TIMED_OUT` where there is no answer in time.
+    """
+    try:
+        return asked.result(within_s)
+    except TimeoutError as error:
+        late = KafkaError(KafkaError._TIMED_OUT, f"no answer in {within_s:g} s")
+        raise KafkaException(late) from error
 
 
 def admin(bootstrap: str | None = None) -> AdminClient:

@@ -7,7 +7,6 @@ from confluent_kafka import (
     ConsumerGroupTopicPartitions,
     KafkaError,
     KafkaException,
-    TopicPartition,
 )
 
 from ops.audit.stored import Place, View, stored
@@ -179,9 +178,11 @@ def committed(stage: str) -> dict[tuple[str, int], int]:
     """
     admin = clients.admin()  # its answers die with it
     asked = [ConsumerGroupTopicPartitions(group(stage))]
-    [answer] = admin.list_consumer_group_offsets(asked, request_timeout=ANSWER_WITHIN_S).values()
+    [answer] = admin.list_consumer_group_offsets(
+        asked, request_timeout=clients.COORDINATOR_TIMEOUT_S
+    ).values()
     try:
-        partitions: list[TopicPartition] = answer.result(ANSWER_WITHIN_S + 2).topic_partitions
+        partitions = clients.answer(answer, ANSWER_WITHIN_S).topic_partitions
     except KafkaException as error:
         if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
             return {}  # it never ran

@@ -8,6 +8,7 @@ from ops.commands.reply import commands, note, refuse
 
 app = commands()
 EVERY_S = 5.0
+NETWORK_GROUPS = ("extraction", "judge", "payout", "letters", "delivery")
 
 
 @app.command()
@@ -32,7 +33,7 @@ def up(
 ) -> None:
     """Start Kafka, the ClickHouse engine, the gateway and every app; restart what dies; stop them all on Ctrl-C.
 
-    A line says state, lag and restarts of one app. Lag counts Kafka's transaction markers too: idle is a few above
+    A line says state, lag and restarts of one app; `?` is a lag that nobody tells, since Kafka is away. Lag counts Kafka's transaction markers too: idle is a few above
     0, trouble is lag that grows.
 
     Addresses and the installation key are left for the other commands, so that `submit`, `status`, `explain` and
@@ -50,7 +51,6 @@ def up(
     from pathlib import Path
 
     from ops.local.environment import clear_local_environment, local_file, write_local_environment
-    from ops.local.lag import lags
     from ops.local.stack import LocalStack
 
     if broker not in ("local", "external"):
@@ -77,19 +77,13 @@ def up(
         note(f"Kafka {stack.bootstrap}; data and logs in {home}; Ctrl-C to stop")
         told: dict[str, str] = {}
         while not done.is_set():
-            behind = lags(stack.bootstrap)
+            behind = _behind(stack.bootstrap)
             for status in stack.status():
-                lag = sum(
-                    n
-                    for group, n in behind.items()
-                    if group.startswith(f"refund-bench.{status.name}")
+                lag = (
+                    "?"
+                    if behind is None
+                    else sum(n for group, n in behind.items() if _is_of(status.name, group))
                 )
-                if status.name == "network":
-                    lag = sum(
-                        n
-                        for group, n in behind.items()
-                        if group.split(".")[-1].split("-")[0] in NETWORK_GROUPS
-                    )
                 line = (
                     f"{status.state:10} lag {lag:<6} restarts {status.restarts:<3} {status.address}"
                 )
@@ -103,4 +97,19 @@ def up(
     note("stopped")
 
 
-NETWORK_GROUPS = ("extraction", "judge", "payout", "letters", "delivery")
+def _behind(bootstrap: str) -> dict[str, int] | None:
+    """Each group's lag; None while Kafka is away."""
+    from confluent_kafka import KafkaException
+
+    from ops.local.lag import lags
+
+    try:
+        return lags(bootstrap)
+    except KafkaException:
+        return None
+
+
+def _is_of(process: str, group: str) -> bool:
+    if process == "network":
+        return group.split(".")[-1].split("-")[0] in NETWORK_GROUPS
+    return group.startswith(f"refund-bench.{process}")

@@ -20,6 +20,7 @@ from ops.local.kafka_jars import kafka_jars
 from ops.local.kafka_settings import LOGGING, server_properties
 from ops.local.ports import free_port, port_is_free
 from ops.local.tether import Child, kill_group, spawn
+from topologies import clients
 
 JVM = ["-Xms192m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData"]
 READY_WITHIN_S = 60.0  # it takes about 3 s; a machine that runs everything else too gets its time
@@ -167,7 +168,10 @@ def _answers(admin: AdminClient) -> bool:
     try:
         if not admin.list_topics(timeout=0.5).brokers:
             return False
-        admin.describe_consumer_groups(["nobody"], request_timeout=1)["nobody"].result(2)
+        asked = admin.describe_consumer_groups(
+            ["nobody"], request_timeout=clients.COORDINATOR_TIMEOUT_S
+        )
+        asked["nobody"].result(2)
     except KafkaException as error:
         return bool(error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND)
     except TimeoutError:

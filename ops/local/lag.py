@@ -18,6 +18,9 @@ Partition = tuple[str, int]
 def lags(bootstrap: str | None = None) -> dict[str, int]:
     """Group → records not yet committed, over every partition of the topics it has committed for or is
     assigned now. A group that does neither has nothing to show: it never ran.
+
+    Raises:
+        KafkaException: the broker is away.
     """
     admin = clients.admin(bootstrap)
     groups = [
@@ -49,20 +52,20 @@ def behind(
 
 def _committed(admin: AdminClient, group: str) -> dict[Partition, int]:
     asked = admin.list_consumer_group_offsets(
-        [ConsumerGroupTopicPartitions(group)], request_timeout=TIMEOUT_S
+        [ConsumerGroupTopicPartitions(group)], request_timeout=clients.COORDINATOR_TIMEOUT_S
     )
-    found = asked[group].result().topic_partitions
+    found = clients.answer(asked[group], TIMEOUT_S).topic_partitions
     return {(p.topic, p.partition): p.offset for p in found if p.offset >= 0}
 
 
 def _assigned(admin: AdminClient, groups: list[str]) -> dict[str, set[Partition]]:
     if not groups:
         return {}
-    asked = admin.describe_consumer_groups(groups, request_timeout=TIMEOUT_S)
+    asked = admin.describe_consumer_groups(groups, request_timeout=clients.COORDINATOR_TIMEOUT_S)
     return {
         group: {
             (p.topic, p.partition)
-            for member in described.result().members
+            for member in clients.answer(described, TIMEOUT_S).members
             if member.assignment is not None
             for p in member.assignment.topic_partitions
         }

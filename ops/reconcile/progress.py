@@ -9,6 +9,7 @@ from confluent_kafka.admin import AdminClient
 
 from ops.reconcile.book import Book
 from schemas.topics import DECISIONS, LEDGER, PARTITIONS, PAYMENTS, Topic
+from topologies import clients
 from topologies.async_stage.offset_codec import Progress, decode
 from topologies.quix_app import group
 
@@ -50,9 +51,9 @@ def committed(stage: str, topic: Topic, admin: AdminClient) -> Iterator[tuple[in
     name = group(stage)
     asked = [TopicPartition(topic.name, part) for part in range(PARTITIONS)]
     answers = admin.list_consumer_group_offsets(
-        [ConsumerGroupTopicPartitions(name, asked)], request_timeout=ANSWER_WITHIN_S
+        [ConsumerGroupTopicPartitions(name, asked)], request_timeout=clients.COORDINATOR_TIMEOUT_S
     )
-    for place in answers[name].result(ANSWER_WITHIN_S + 2).topic_partitions:
+    for place in clients.answer(answers[name], ANSWER_WITHIN_S).topic_partitions:
         if place.offset >= 0:
             yield place.partition, decode(place.offset, place.metadata)
 

@@ -15,6 +15,7 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicP
 from ops.bounded_read import every_partition, spans, stream
 from ops.chaos.money import reconcile, under_fire
 from ops.chaos.money_orders import disputes
+from ops.filing import file_cases
 from ops.local.gateway_faults import Faults
 from ops.local.stack import LocalStack
 from ops.watch import Watcher
@@ -22,6 +23,7 @@ from schemas.base import PackRef
 from schemas.ruling import Ruling
 from schemas.topics import RULINGS, VERDICTS
 from streams.policies.loader import SHIPPED, PackRegistry
+from tests import generator
 from tests.support.wait import until
 from topologies import clients
 from topologies.async_stage.settings import DEFAULT_GROUP_PREFIX
@@ -138,8 +140,10 @@ def committed(bootstrap: str) -> dict[str, list[TopicPartition]]:
     groups = [g.group_id for g in listed if g.group_id.startswith(DEFAULT_GROUP_PREFIX)]
     found = {}
     for group in groups:
-        asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
-        places = [p for p in asked[group].result(15).topic_partitions if p.offset >= 0]
+        asked = admin.list_consumer_group_offsets(
+            [ConsumerGroupTopicPartitions(group)], request_timeout=clients.COORDINATOR_TIMEOUT_S
+        )
+        places = [p for p in clients.answer(asked[group], 15).topic_partitions if p.offset >= 0]
         if places:
             found[group] = places
     return found
@@ -151,9 +155,12 @@ def rewind(bootstrap: str, groups: dict[str, list[TopicPartition]]) -> None:
 
     def rewound(group: str) -> bool:
         to = [TopicPartition(p.topic, p.partition, 0) for p in groups[group]]
-        asked = admin.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, to)])
+        asked = admin.alter_consumer_group_offsets(
+            [ConsumerGroupTopicPartitions(group, to)],
+            request_timeout=clients.COORDINATOR_TIMEOUT_S,
+        )
         try:
-            asked[group].result(15)
+            clients.answer(asked[group], 15)
         except KafkaException:
             return False
         return True
@@ -174,6 +181,10 @@ def test_everything_read_again_from_the_beginning_pays_nothing_again(
     stack: LocalStack, changelogs_too: bool
 ) -> None:
     """Every verdict produced again, every group at zero, every state directory gone."""
+    watcher = Watcher(stack.bootstrap)
+    filed = file_cases(generator.disputes(8, seed=78), KEY, stack.bootstrap)
+    assert watcher.wait(filed.values(), 60) == []
+    watcher.close()
     before, moved = committed(stack.bootstrap), money(stack)
     assert moved
     stack.stop_apps()

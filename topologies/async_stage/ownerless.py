@@ -13,9 +13,11 @@ from typing import Any, Final
 from confluent_kafka import ConsumerGroupState, KafkaException, TopicCollection
 from confluent_kafka.admin import AdminClient
 
+from topologies import clients
+
 _LOOK_EVERY_S: Final = 3.0
 _SECOND_STEP_S: Final = 2.0  # from a partition given up to its new owner, in a healthy group
-_REQUEST_TIMEOUT_S: Final = 5.0
+_PATIENCE_S: Final = 60.0  # for Kafka's answer; then a new client asks anew
 
 Shares = dict[str, set[int]]
 
@@ -46,6 +48,7 @@ class OwnerlessWatch:
         self._admin: AdminClient | None = None
         self._patience_s = revoke_wait_s + _SECOND_STEP_S
         self._asked: tuple[Future[Any], Future[Any]] | None = None
+        self._asked_at = 0.0
         self._next_at: float | None = None
         self._since: float | None = None
 
@@ -55,9 +58,11 @@ class OwnerlessWatch:
             if self._next_at is None:
                 self._next_at = now + _LOOK_EVERY_S
             if now >= self._next_at:
-                self._ask()
+                self._ask(now)
             return False
         if not all(answer.done() for answer in self._asked):
+            if now - self._asked_at > _PATIENCE_S:
+                self._admin, self._asked = None, None
             return False
         asker = self._answered(*self._asked)
         self._asked, self._next_at = None, now + _LOOK_EVERY_S
@@ -70,13 +75,14 @@ class OwnerlessWatch:
         self._since = None
         return True
 
-    def _ask(self) -> None:
+    def _ask(self, now: float) -> None:
+        self._asked_at = now
         self._admin = self._admin or self._make_admin()
         groups = self._admin.describe_consumer_groups(
-            [self._group], request_timeout=_REQUEST_TIMEOUT_S
+            [self._group], request_timeout=clients.COORDINATOR_TIMEOUT_S
         )
         topics = self._admin.describe_topics(
-            TopicCollection([self._topic]), request_timeout=_REQUEST_TIMEOUT_S
+            TopicCollection([self._topic]), request_timeout=_PATIENCE_S
         )
         self._asked = groups[self._group], topics[self._topic]
 

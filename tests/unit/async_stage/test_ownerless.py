@@ -1,5 +1,6 @@
 """Partitions without an owner: who asks for a rebalance, and when."""
 
+import itertools
 from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import Any
@@ -95,3 +96,26 @@ def test_a_move_that_completes_starts_the_clock_anew(group: Group) -> None:
     for now in range(60):
         group.shares["g-1"] = [2] if now % 10 < 5 else [2, 3]
         assert not watch.calls_us(now)
+
+
+def test_an_answer_that_never_comes_is_asked_for_again_through_a_new_client() -> None:
+    """Its time must not run out at librdkafka, which then aborts the process."""
+    asked: list[tuple[int, int]] = []
+
+    class Silent(Group):
+        def describe_consumer_groups(self, groups: list[str], **given: Any) -> dict[str, Any]:
+            assert given["request_timeout"] >= 3_600
+            asked.append((now, len(made)))
+            return {groups[0]: Future()}
+
+    made: list[Group] = []
+
+    def admin() -> Any:
+        made.append(Silent())
+        return made[-1]
+
+    watch = OwnerlessWatch("g", "in", "g-1", admin, revoke_wait_s=3.0)
+    for now in range(150):
+        assert not watch.calls_us(now)
+    assert [client for _, client in asked] == [1, 2, 3]
+    assert all(later - earlier > 60 for (earlier, _), (later, _) in itertools.pairwise(asked))
