@@ -61,6 +61,7 @@ class PackedLine(Open):
 class FeeLine(Open):
     name: str
     amount_minor: Minor
+    due_minor: Minor | None = None
 
 
 class EarlierRefund(Open):

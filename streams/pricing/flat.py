@@ -44,6 +44,9 @@ def price_fees(record: PricedRecord) -> Asked:
         whole(record.evidence.get(field)) for field in ("paid_total_minor", "paid_total_minor_due")
     )
     fees = [fee for fee in record.evidence.get("fee_lines") or () if isinstance(fee, dict)]
+    if paid and any(fee["amount_minor"] > paid for fee in fees):
+        problem = "a fee is above all that was paid"
+        return Asked("fee", (Want(OTHER_FEES, 0, record.available or 0),), "", None, problem)
     known = [fee for fee in fees if whole(fee.get("due_minor")) is not None]
     if known and len(known) == len(fees):
         if record.holdings.has_single_fees():

@@ -62,6 +62,12 @@ UNUSABLE: dict[str, dict[str, Any]] = {
     "lines not a list": order(line_items={"L1": 2}),
     "a line that is a text": order(line_items=["Naan"]),
     "a time without a zone": order(placed_at="2026-09-18T20:00:00"),
+    "a fee whose due is a text": order(
+        fee_lines=[{"name": "delivery", "amount_minor": 3_000, "due_minor": "1000"}]
+    ),
+    "a fee of which less than nothing is due": order(
+        fee_lines=[{"name": "delivery", "amount_minor": 3_000, "due_minor": -1}]
+    ),
     "a time in seconds": order(delivered_at=1_758_205_800),
     "a time in seconds, as text": order(delivered_at="1758205800"),
     "a flag as text": order(handover_otp_verified="no"),
@@ -122,6 +128,10 @@ FOR_A_PERSON: dict[str, tuple[dict[str, Any], Any]] = {
     "a unit above all that was paid": (
         naan(unit_price_minor=30_001),
         claim(1, "MISSING_ITEM", line_id="L1", quantity=1),
+    ),
+    "a fee above all that was paid": (
+        order(fee_lines=[{"name": "delivery", "amount_minor": 30_001, "due_minor": 0}]),
+        claim(1, "BILLING"),
     ),
     "delivered after the record was taken": (
         order(delivered_at="9999-12-31T23:59:59Z"),
