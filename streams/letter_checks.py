@@ -12,6 +12,8 @@ from streams.letter_templates import LetterWords
 
 MIN_SENTENCES, MAX_SENTENCES, MAX_CHARACTERS = 3, 4, 1200
 """A decision that pays one matter, closes a second unpaid and leaves a third to a person gets one more."""
+MOST_COUNTED = 12
+"""A bare number up to it counts things. A higher one that no line says is read as money."""
 
 _MONEY = re.compile(
     r"(?P<before>[₹₦$€£¥]|\b(?:inr|ngn|rs\.?|usd|eur|gbp|n)(?=[\s\d]))?\s?"
@@ -37,7 +39,7 @@ _PHONES = re.compile(
 )
 _PROMISES = re.compile(
     r"\b(?:guarantee\w*|promise\w*|assure\w*|vouchers?|coupons?|discounts?|gift|bonus|points|compensat\w+|goodwill|free of charge"
-    r"|for free|never happen again|(?:not|n't) happen again|next order|make (?:it )?up (?:to|for)|extra credit|legal|sue|disciplin\w+|fired?|penali[sz]e\w*"
+    r"|for free|never happen again|(?:not|n't) happen again|next order|make (?:it )?up (?:to|for)|extra credit|full (?:refund|price|amount)|legal|sue|disciplin\w+|fired?|penali[sz]e\w*"
     r"|(?:will|shall|going to|'ll) (?:also )?(?:refund|pay|credit|return|reimburse|send you|replace|resend))\b",
     re.IGNORECASE,
 )
@@ -145,6 +147,7 @@ def _amounts(text: str, request: LetterRequest) -> Iterator[str]:
         if line.state == "resolved" and line.amount_minor
     }
     allowed = {paid, *lines} if paid else set()
+    told = set(re.findall(r"\b\d{1,2}\b", " ".join(line.text for line in request.lines)))
     stated = False
     for found in _MONEY.finditer(text):
         digits = found["number"].replace(",", "")
@@ -154,7 +157,7 @@ def _amounts(text: str, request: LetterRequest) -> Iterator[str]:
         looks = bool(
             found["before"]
             or after
-            or value >= 100
+            or (value > MOST_COUNTED and digits not in told)
             or re.search(r"\.\d{2}$", digits)
             or re.search(r"\d,\d{3}", found["number"])
         )
