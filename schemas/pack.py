@@ -219,10 +219,12 @@ class Bench(Part):
             raise ValueError("seats: a seat number appears twice")
         if self.quorum > len(numbers):
             raise ValueError("quorum is above the number of seats")
-        total = sum(seat.weight for seat in self.seats)
-        for seat in self.seats:
-            if len(numbers) > 1 and seat.weight / total > 0.4:
-                raise ValueError(f"seats.{seat.seat}.weight is above 40 % of the bench")
+        for category in ("", *sorted({name for seat in self.seats for name in seat.weights})):
+            weights = {seat.seat: seat.weights.get(category, seat.weight) for seat in self.seats}
+            for number, weight in weights.items():
+                if len(numbers) > 1 and weight > 0.4 * sum(weights.values()):
+                    on = f" for {category}" if category else ""
+                    raise ValueError(f"seats.{number}.weight is more than 40 % of the bench{on}")
         return self
 
 

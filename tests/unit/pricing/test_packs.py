@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from schemas.pack import Bench
 from streams.policies.loader import (
     SHIPPED,
     PackError,
@@ -111,7 +112,7 @@ def test_a_pack_that_does_not_parse_names_file_and_field(folder, old, new, said)
         ("tally_window_s = 60", "tally_window_s = 6000", "windows"),
         ('order_placed_field = "placed_at"', 'order_placed_field = "placed"', "order_placed_field"),
         ('door_code_field = "handover_otp_verified"', 'door_code_field = "otp"', "door_code_field"),
-        ('prompt_variant = "plain"', 'prompt_variant = "plain"\nweights = { FOOD = 2 }', "'FOOD' is not a"),
+        ('prompt_variant = "plain"', 'prompt_variant = "plain"\nweights = { FOOD = 1 }', "'FOOD' is not a"),
         (
             'prompt_variant = "plain"',
             'prompt_variant = "plain"\nweights = { QUALITY = 9 }',
@@ -143,3 +144,10 @@ def test_check_of_tiers_and_formulas(tmp_path, old, new, said):
     rewrite(copy, old, new)
     problems = check_pack(copy)
     assert any(said in problem for problem in problems), problems
+
+
+def test_a_seat_that_outweighs_the_others_in_one_category_is_no_bench() -> None:
+    seats = [{"seat": n, "prompt_variant": "plain"} for n in (1, 2, 3)]
+    assert Bench.model_validate({"seats": seats}).quorum == 2
+    with pytest.raises(ValueError, match="more than 40 % of the bench for LATE"):
+        Bench.model_validate({"seats": [{**seats[0], "weights": {"LATE": 2}}, *seats[1:]]})
