@@ -110,7 +110,7 @@ class RulingDraft(Value):
     """What a model rules, before code has checked the citations."""
 
     ruling: Literal["UPHELD", "REJECTED", "ESCALATE"]
-    confidence: float = Field(ge=0, le=1)
+    confidence: float = Field(ge=0, le=1, strict=True)
     citations: tuple[str, ...] = ()
     reason: str = ""
 

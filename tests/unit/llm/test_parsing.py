@@ -46,6 +46,8 @@ def test_the_one_object_is_found(text: str) -> None:
         (RULING.replace("0.9", "-0.1"), "schema", "confidence"),
         (RULING.replace("0.9", "NaN"), "schema", "confidence"),
         (RULING.replace("0.9", "null"), "schema", "confidence"),
+        (RULING.replace("0.9", "true"), "schema", "confidence"),
+        (RULING.replace("0.9", '"0.9"'), "schema", "confidence"),
         (RULING.replace("UPHELD", "PARTLY"), "schema", "ruling"),
         ("{}", "schema", "ruling"),
     ],

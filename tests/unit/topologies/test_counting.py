@@ -9,13 +9,14 @@ from schemas.docket import Usage
 from schemas.ruling import Ruling
 from streams.llm.catalogue import ModelFacts
 from streams.llm.meter import NotingTransport
-from streams.llm.port import Model, Overloaded, ProviderDown
+from streams.llm.port import Misconfigured, Model, Overloaded, ProviderDown
 from streams.llm.remote import RemoteModel
 from streams.llm.wire import Access, Answer
 from tests.unit.llm.test_remote import Told
 from tests.unit.reading.test_judging import grievance
 from topologies import judge, models
 from topologies.async_stage import AsyncStage, Message, RetryLater
+from topologies.async_stage import ProviderDown as StageProviderDown
 from topologies.models import Gates
 from topologies.network_stage import now
 from topologies.settings import Settings
@@ -93,3 +94,22 @@ async def test_messages_are_counted_each_for_itself(
         assert Ruling.from_bytes(out.value).usage == Usage(
             calls=1, input_tokens=100, output_tokens=10, cost_micros=110
         )
+
+
+@pytest.mark.parametrize(
+    ("raised", "stage_does"),
+    [
+        (Misconfigured("the key is refused (401)"), StageProviderDown),
+        (ProviderDown("nobody answers"), StageProviderDown),
+        (Overloaded(2.0), RetryLater),
+    ],
+)
+async def test_a_key_that_is_revoked_under_way_pauses_the_stage_like_an_outage(
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    raised: Exception,
+    stage_does: type[Exception],
+) -> None:
+    told = Fickle(raised)  # type: ignore[arg-type]
+    with pytest.raises(stage_does):
+        await stage(told, settings, monkeypatch).handler(message())
