@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import orjson
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import OffsetSpec
 
@@ -56,6 +57,11 @@ Keep = Callable[[Found], bool]
 def partition_for(topic: Topic, key: str) -> tuple[str, int]:
     """The partition in which records with this key stand."""
     return topic.name, partition_of(key.encode(), PARTITIONS)
+
+
+def named(identifier: str) -> bytes:
+    """How an id stands in the bytes of an event: a quotation mark in it is escaped there."""
+    return orjson.dumps(identifier)
 
 
 def every_partition(topic: Topic) -> list[tuple[str, int]]:

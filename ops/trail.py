@@ -7,7 +7,7 @@ from typing import Any
 
 from ops.audit.kafka_view import view_of
 from ops.audit.stored import View
-from ops.bounded_read import every_partition, newest, partition_for, read_all
+from ops.bounded_read import every_partition, named, newest, partition_for, read_all
 from schemas.complaint import Complaint
 from schemas.ids import operations_chain
 from schemas.ledger import LedgerEntry
@@ -60,9 +60,9 @@ def find(identifier: str) -> list[LedgerEntry]:
         last = newest(partition_for(LEDGER, identifier), lambda one: one.key == key)
         if last is not None:
             return [LedgerEntry.from_bytes(last.value)] if last.value else []
-    named = identifier.encode()
+    said = named(identifier)
     latest: dict[str, LedgerEntry] = {}
-    for one in read_all(every_partition(LEDGER), lambda r: r.value is None or named in r.value):
+    for one in read_all(every_partition(LEDGER), lambda r: r.value is None or said in r.value):
         if one.value is None:
             latest.pop((one.key or b"").decode("utf-8", "replace"), None)
             continue

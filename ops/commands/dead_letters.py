@@ -110,7 +110,8 @@ def replay(
     """Put a dead letter back where it came from, repaired or, after a repair of ours, as it was.
 
     Repaired bytes are checked first, and go under the key they name. What was replayed, when and by whom is
-    noted on the dead letter. Replaying twice is safe: a stage knows its events by their ids.
+    noted on the dead letter. Replaying twice is safe: a stage knows its events by their ids. A record of a customer
+    who was erased since it came is not put back.
 
     Examples:
 
@@ -119,6 +120,7 @@ def replay(
       refund-bench dead-letters replay intake:complaints-3-17 --file repaired.json
     """
     from ops import dead_letter_desk as desk
+    from ops.erasure.finding import erased_since, subjects_of
     from ops.reachable import need_kafka
     from topologies.settings import Settings
 
@@ -135,6 +137,14 @@ def replay(
         )
     else:
         value = desk.opened(held, settings.installation_key)
+    about = subjects_of(value, settings.installation_key)
+    erased = erased_since(about, held.letter.at)
+    if erased is not None:
+        refuse(
+            f"the customer was erased at {erased:%Y-%m-%d %H:%M} UTC, after this record came; put back, it would "
+            "bring their words back",
+            "leave it: Kafka lets go of it within 30 days",
+        )
     key = desk.replay(held, value, bool(file), now)
     found = {
         "ok": True,

@@ -1,10 +1,16 @@
-"""Which disputes a customer has, in ClickHouse and in the ledger."""
+"""Which disputes a customer has, in ClickHouse and in the ledger; and whether whom a record is about was erased."""
 
+from collections.abc import Collection
+from datetime import datetime
+
+import orjson
 from clickhouse_connect.driver.client import Client
 
-from ops.bounded_read import every_partition, read_all
+from ops.bounded_read import every_partition, named, partition_for, read, read_all, spans
+from schemas.ids import customer_hash
 from schemas.ledger import LedgerEntry
-from schemas.topics import LEDGER
+from schemas.operation import Operation
+from schemas.topics import LEDGER, OPERATIONS
 
 _NAMED_IN = ("complaints", "disputes", "proposals", "disputes_current")
 
@@ -28,8 +34,8 @@ def entries_of(customer: str) -> dict[str, LedgerEntry]:
     Raises:
         KafkaException: the broker is away.
     """
-    named, latest = customer.encode(), dict[str, LedgerEntry]()
-    for one in read_all(every_partition(LEDGER), lambda r: r.value is None or named in r.value):
+    said, latest = named(customer), dict[str, LedgerEntry]()
+    for one in read_all(every_partition(LEDGER), lambda r: r.value is None or said in r.value):
         if one.value is None:
             latest.pop((one.key or b"").decode("utf-8", "replace"), None)
             continue
@@ -37,3 +43,35 @@ def entries_of(customer: str) -> dict[str, LedgerEntry]:
         if entry.customer_id == customer:
             latest[entry.dispute_id] = entry
     return latest
+
+
+def subjects_of(value: bytes, installation_key: bytes) -> set[str]:
+    """Under what an erasure of whom this record is about stands: its dispute, its customer's HMAC. Nothing for
+    bytes that cannot be read."""
+    try:
+        record = orjson.loads(value)
+    except ValueError:
+        return set()
+    if not isinstance(record, dict):
+        return set()
+    dispute, customer = record.get("dispute_id"), record.get("customer_id")
+    found = {dispute} if isinstance(dispute, str) and dispute else set()
+    if isinstance(customer, str) and customer:
+        found.add(customer_hash(installation_key, customer))
+    return found
+
+
+def erased_since(subjects: Collection[str], since: datetime) -> datetime | None:
+    """When the first of these was erased, at or after `since`; None where none was.
+
+    Raises:
+        KafkaException: the broker is away.
+    """
+    keys = {subject.encode() for subject in subjects}
+    places = [partition_for(OPERATIONS, subject) for subject in subjects]
+    acts = [
+        Operation.from_bytes(one.value)
+        for one in read(spans(places, since), lambda r: r.key in keys)
+        if one.value is not None
+    ]
+    return min((act.at for act in acts if act.action == "customer_erased"), default=None)
