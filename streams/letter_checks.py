@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from schemas.letter import LetterRequest
-from schemas.money import exponent, show
+from schemas.money import EXPONENTS, SYMBOLS, exponent, show
 from streams.language import is_english
 from streams.letter_templates import LetterWords
 
@@ -15,12 +15,23 @@ MIN_SENTENCES, MAX_SENTENCES, MAX_CHARACTERS = 3, 4, 1200
 MOST_COUNTED = 12
 """A bare number up to it counts things. A higher one that no line says is read as money."""
 
+_CODES = "|".join((*EXPONENTS, "CAD", "AUD", "CNY", "CHF"))
 _MONEY = re.compile(
-    r"(?P<before>[₹₦$€£¥]|\b(?:inr|ngn|rs\.?|usd|eur|gbp|n)(?=[\s\d]))?\s?"
+    rf"(?P<before>[$€£¥¢฿\u20a0-\u20cf]|\b(?:rs\.?|n|{_CODES})(?=[\s\d]))?\s?"
     r"(?P<number>\d[\d,]*(?:\.\d+)?)"
-    r"(?:\s?(?P<after>rupees?|naira|paise|kobo|dollars?|euros?|pounds?|rs\b|inr\b|ngn\b|k\b|lakhs?\b|crores?\b|thousand|million|hundred|%|per ?cent|/-))?",
+    rf"(?:\s?(?P<after>[$€£¥¢฿\u20a0-\u20cf]|rupees?|naira|paise|kobo|dollars?|euros?|pounds?|yen\b|rs\b|(?:{_CODES})\b"
+    r"|k\b|lakhs?\b|crores?\b|thousand|million|hundred|%|per ?cent|/-))?",
     re.IGNORECASE,
 )
+_NAMES = {
+    "INR": ("rs", "rs.", "rupee", "rupees", "/-"),
+    "NGN": ("n", "naira"),
+    "USD": ("dollar", "dollars"),
+    "EUR": ("euro", "euros"),
+    "GBP": ("pound", "pounds"),
+    "JPY": ("yen",),
+}
+"""What people write beside an amount, other than its currency's symbol and code."""
 _SAID_MONEY = re.compile(
     r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
     r"|hundred|thousand|lakh|million)\b(?:[ -]\w+){0,8}? (?:rupees?|naira|dollars?|paise|kobo)\b"
@@ -148,6 +159,8 @@ def _amounts(text: str, request: LetterRequest) -> Iterator[str]:
     }
     allowed = {paid, *lines} if paid else set()
     told = set(re.findall(r"\b\d{1,2}\b", " ".join(line.text for line in request.lines)))
+    code = request.currency
+    own = {"", code.lower(), SYMBOLS.get(code, ""), *_NAMES.get(code, ())}
     stated = False
     for found in _MONEY.finditer(text):
         digits = found["number"].replace(",", "")
@@ -163,16 +176,8 @@ def _amounts(text: str, request: LetterRequest) -> Iterator[str]:
         )
         if not looks:
             continue
-        scaled = after in {
-            "k",
-            "thousand",
-            "million",
-            "hundred",
-            "%",
-            "paise",
-            "kobo",
-        } or after.startswith(("lakh", "crore", "per"))
-        if minor in allowed and not scaled:
+        marks = {(found["before"] or "").lower(), after}
+        if minor in allowed and marks <= own:
             stated = stated or minor == paid
         else:
             yield f"{found.group().strip()!r} is not an amount of this decision; state no other amount than {show(paid, request.currency) if paid else 'none at all'}"
