@@ -75,11 +75,15 @@ class AnthropicMessages:
     async def check(self) -> None:
         async with self._new_client() as client:
             try:
-                await client.models.retrieve(self._access.model)
+                found = await client.models.retrieve(self._access.model)
+                known = isinstance(found.id, str)
             except APIStatusError as error:
                 refusal(error.status_code, str(error.api_message), self._access, None)
+                known = False
             except (APIError, *MALFORMED) as error:
                 raise ProviderDown(f"{self._access.base_url} cannot be reached") from error
+            if not known:
+                raise ProviderDown(f"{self._access.base_url} does not say whether it has the model")
 
     async def aclose(self) -> None:
         if self._client is not None:

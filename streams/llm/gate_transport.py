@@ -11,6 +11,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+import orjson
+
 from schemas.docket import Usage
 from streams.llm.catalogue import ModelFacts
 from streams.llm.gate import Gate, Used, Wanted
@@ -19,11 +21,11 @@ from streams.llm.rendering import Rendered
 from streams.llm.spend import SpendLimit
 from streams.llm.wire import Answer, Exchange, Transport
 
-BYTES_PER_TOKEN: Final = 3.5
-"""Of UTF-8. English has about four characters to a token; scripts of three bytes a character have
-about one, so that bytes err on the side of more."""
+BYTES_PER_TOKEN: Final = 2.0
+"""Of UTF-8, on the side of more tokens: English has about four characters to one, JSON full of digits and
+ids about half of that, and scripts of three bytes a character have about one."""
 SCAFFOLD_BYTES: Final = 2_000
-"""What the provider adds to the words: the schema of the answer, tools, the turns' own marks."""
+"""What the provider adds to what is sent: the turns' own marks, and its words about schema and tools."""
 
 
 class GatedTransport:
@@ -67,9 +69,11 @@ def most(rendered: Rendered, exchanges: Sequence[Exchange], facts: ModelFacts) -
     as much output as it may write."""
     turns = [rendered.system, rendered.previous_reply or "", rendered.correction or ""]
     turns += [block.text for block in rendered.blocks]
-    turns += [exchange.answer.text for exchange in exchanges]
+    turns += [f"{tool.name} {tool.description}" for tool in rendered.tools]
     turns += [result for exchange in exchanges for _, result in exchange.results]
+    sent_back = [exchange.answer.echo or exchange.answer.text for exchange in exchanges]
     size = SCAFFOLD_BYTES + sum(len(turn.encode(errors="replace")) for turn in turns)
+    size += sum(len(orjson.dumps(one)) for one in (rendered.schema, *sent_back))
     read = math.ceil(size / BYTES_PER_TOKEN)
     cached = read if facts.cache_write > facts.input else 0
     usage = Usage(input_tokens=read, cache_write_tokens=cached, output_tokens=rendered.max_tokens)

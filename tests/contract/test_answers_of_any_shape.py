@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from streams.llm.port import Overloaded, ProviderDown
+from streams.llm.port import Misconfigured, Overloaded, ProviderDown
 from streams.llm.registry import open_model
 from streams.llm.remote import LONGEST_REPLY, RemoteModel
 from tests.contract.test_model_port import JUDGING, LETTER
@@ -179,3 +179,13 @@ async def test_a_retry_after_of_any_kind_is_a_bounded_wait_or_none(
             await remote.judge(JUDGING)
         assert caught.value.after_s == seconds
         assert "sk-never-seen" not in repr(caught.value)
+
+
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize("body", [b"<html>Welcome to our proxy</html>", b"{}"])
+async def test_a_provider_that_does_not_say_whether_the_key_is_good_is_a_doubt(
+    remote: RemoteModel, server: tuple[Server, str], status: int, body: bytes
+) -> None:
+    server[0].status, server[0].body = status, body
+    with pytest.raises((ProviderDown, Misconfigured)):
+        await remote.check()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,7 +17,7 @@ from streams.judging import judge
 from streams.letters import write
 from streams.llm.catalogue import ModelFacts
 from streams.llm.gate import Gate
-from streams.llm.gate_transport import GatedTransport, most
+from streams.llm.gate_transport import BYTES_PER_TOKEN, SCAFFOLD_BYTES, GatedTransport, most
 from streams.llm.port import EvidenceTool, JudgingTask, ProviderDown
 from streams.llm.remote import RemoteModel
 from streams.llm.rendering import Rendered, render_extraction, render_judging
@@ -213,7 +214,11 @@ def test_a_spent_day_pauses_new_disputes_until_it_turns_and_loses_none() -> None
 def test_a_request_is_estimated_at_no_less_than_it_reads_and_may_write(rendered: Rendered) -> None:
     read, found = rendered.characters / 4, most(rendered, (), FACTS)
     assert read + rendered.max_tokens <= found.tokens
-    assert found.tokens <= 1.3 * read + rendered.max_tokens + 600
+    schema = len(orjson.dumps(rendered.schema))
+    assert (
+        found.tokens
+        <= 2.2 * read + (schema + SCAFFOLD_BYTES) / BYTES_PER_TOKEN + rendered.max_tokens
+    )
     assert found.cost_micros >= read * FACTS.cache_write + rendered.max_tokens * FACTS.output
 
 
@@ -222,11 +227,16 @@ def test_a_re_ask_and_what_tools_answered_are_estimated_too() -> None:
     again = render_judging(
         JudgingTask(**{**vars(judging()), "correction": "x" * 350, "previous_reply": "y" * 700})
     )
-    asked = Exchange(Answer(text="z" * 350), ((ToolCall("1", "get"), "{" + " " * 349),))
-    assert most(again, (), FACTS).tokens == pytest.approx(most(plain, (), FACTS).tokens + 300, 1)
-    assert most(plain, (asked,), FACTS).tokens == pytest.approx(
-        most(plain, (), FACTS).tokens + 200, 1
-    )
+    said = [
+        {"type": "thinking", "thinking": "z" * 20_000},
+        {"type": "tool_use", "id": "1", "name": "get"},
+    ]
+    asked = Exchange(Answer(echo=said), ((ToolCall("1", "get"), "{" + " " * 349),))
+    tool = EvidenceTool("get", "d" * 500, ("line_items",))
+    alone = most(plain, (), FACTS).tokens
+    assert most(again, (), FACTS).tokens == pytest.approx(alone + 1_050 / BYTES_PER_TOKEN, abs=2)
+    assert most(plain, (asked,), FACTS).tokens >= alone + 20_350 / BYTES_PER_TOKEN
+    assert most(replace(plain, tools=(tool,)), (), FACTS).tokens >= alone + 500 / BYTES_PER_TOKEN
 
 
 def test_a_script_of_many_bytes_has_more_tokens() -> None:
