@@ -17,7 +17,7 @@ from topologies import clients
 
 _LOOK_EVERY_S: Final = 3.0
 _SECOND_STEP_S: Final = 2.0  # from a partition given up to its new owner, in a healthy group
-_PATIENCE_S: Final = 60.0  # for Kafka's answer; then a new client asks anew
+_ANSWER_WITHIN_S: Final = 60.0  # for Kafka's answer; then a new client asks anew
 
 Shares = dict[str, set[int]]
 
@@ -61,7 +61,7 @@ class OwnerlessWatch:
                 self._ask(now)
             return False
         if not all(answer.done() for answer in self._asked):
-            if now - self._asked_at > _PATIENCE_S:
+            if now - self._asked_at > _ANSWER_WITHIN_S:
                 self._admin, self._asked = None, None
             return False
         asker = self._answered(*self._asked)
@@ -82,7 +82,7 @@ class OwnerlessWatch:
             [self._group], request_timeout=clients.COORDINATOR_TIMEOUT_S
         )
         topics = self._admin.describe_topics(
-            TopicCollection([self._topic]), request_timeout=_PATIENCE_S
+            TopicCollection([self._topic]), request_timeout=_ANSWER_WITHIN_S
         )
         self._asked = groups[self._group], topics[self._topic]
 
