@@ -19,6 +19,7 @@ from schemas.ids import auto_key
 from schemas.ledger import FINAL
 from schemas.ruling import Ruling
 from schemas.topics import ALL, RULINGS, Topic
+from sinks.connection import address_from, connect
 from streams.policies.loader import SHIPPED
 from tests import oracle
 from tests.generator import disputes
@@ -271,10 +272,24 @@ def test_a_seat_that_is_down_for_ten_minutes(
     assert gateway_rows(stack) == {**before, auto_key(last): 68_900}
 
 
-def test_the_key_is_in_no_event_and_in_no_log(stack: LocalStack) -> None:
+def test_the_key_is_in_no_event_no_table_and_no_log(stack: LocalStack) -> None:
     for topic in ALL:
         assert not any(SECRET.encode() in value for value in values(topic, stack)), topic.name
     logs = [file for file in stack.folder.rglob("*.log*") if file.is_file()]
     assert len(logs) >= 8
     for file in logs:
         assert SECRET.encode() not in file.read_bytes(), file
+    client = connect(address_from(stack.environment))
+
+    def rows_with(text: str, table: str) -> Any:
+        where = "position(toString(tuple(*)), {text:String}) > 0"
+        asked = client.query(
+            f"SELECT count() FROM {table} WHERE {where}", parameters={"text": text}
+        )
+        return asked.first_row[0]
+
+    tables = [name for (name,) in client.query("SHOW TABLES").result_rows if name[:2] != "v_"]
+    assert rows_with("claude-", "judge_rulings") > 0, (
+        "whom a seat asked is found, so a key would be"
+    )
+    assert {name: rows_with(SECRET, name) for name in tables} == dict.fromkeys(tables, 0)
