@@ -69,7 +69,8 @@ def cli(
         assert producer.flush(20) == 0
         writer.close()
         yield Cli()
-    for deleted in clients.admin(kafka.bootstrap).delete_topics(made).values():
+    admin = clients.admin(kafka.bootstrap)  # its answers die with it
+    for deleted in admin.delete_topics(made).values():
         deleted.exception(timeout=20)
 
 
