@@ -18,6 +18,7 @@ from topologies import clients
 from topologies.partitioner import partition_of
 
 ANSWER_WITHIN_S = 8.0
+_NO_LEADER_YET = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE)
 READ_WITHIN_S = 120.0
 FIRST_LOOK_BACK = 5_000
 """Offsets of a partition's end looked at first; most questions are about something recent."""
@@ -92,16 +93,24 @@ def spans(
 def _offsets(
     partitions: list[TopicPartition], spec: Any, bootstrap: str | None
 ) -> dict[tuple[str, int], int]:
+    """Asked again while a leader takes its place, as it does in a new topic and after a restart."""
     admin = clients.admin(bootstrap)  # its answers die with it
-    answers = admin.list_offsets(
-        dict.fromkeys(partitions, spec),
-        isolation_level=IsolationLevel.READ_COMMITTED,
-        request_timeout=ANSWER_WITHIN_S,
-    )
-    return {
-        (partition.topic, partition.partition): future.result(timeout=ANSWER_WITHIN_S + 2).offset
-        for partition, future in answers.items()
-    }
+    give_up_at = time.monotonic() + ANSWER_WITHIN_S
+    while True:
+        answers = admin.list_offsets(
+            dict.fromkeys(partitions, spec),
+            isolation_level=IsolationLevel.READ_COMMITTED,
+            request_timeout=ANSWER_WITHIN_S,
+        )
+        try:
+            return {
+                (place.topic, place.partition): clients.answer(told, ANSWER_WITHIN_S + 2).offset
+                for place, told in answers.items()
+            }
+        except KafkaException as error:
+            if error.args[0].code() not in _NO_LEADER_YET or time.monotonic() > give_up_at:
+                raise
+        time.sleep(0.1)
 
 
 def read(wanted: list[Span], keep: Keep, within_s: float = READ_WITHIN_S) -> list[Found]:
