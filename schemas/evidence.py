@@ -16,7 +16,16 @@ IDENTITY_FIELDS = frozenset(
 """A record with nothing beyond these counts as no evidence."""
 
 Quantity = Annotated[int, Field(strict=True, ge=0, le=10_000)]
-Weight = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
+
+
+def _no_flag(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("is yes or no, not a weight")
+    return value
+
+
+Weight = Annotated[float, BeforeValidator(_no_flag), Field(ge=0, le=100_000, allow_inf_nan=False)]
+"""Kilograms. Whoever prices the raw record takes `true` for none recorded, which bounds nothing."""
 
 Flag = Annotated[bool, Field(strict=True)]
 """Yes or no and nothing that stands for it: whoever prices the raw record takes `"true"` for no."""
@@ -112,7 +121,8 @@ class FoodOrder(Record):
     fee_lines: tuple[FeeLine, ...] = ()
     paid_total_minor_due: Minor | None = None
     packing_scan: tuple[PackedLine, ...] | None = None
-    pickup_weight_expected_kg: Weight | None = None
+    pickup_weight_expected_kg: Annotated[Weight, Field(gt=0)] | None = None
+    """Above 0: an order that should weigh nothing bounds no claim, and is a fault of the record."""
     pickup_weight_actual_kg: Weight | None = None
     packaging_condition_recorded: Flag | None = None
     packaging_condition: str | None = None

@@ -177,6 +177,14 @@ def reversed_minor(record: Body) -> int:
     return max(0, whole(record.get("reversed_minor")) or 0)
 
 
+def reversal_untold(record: Body) -> bool:
+    """The record dates a reversal, or its status is one, and does not say of how much."""
+    reversed_by_status = str(record.get("status") or "").strip().casefold().startswith("revers")
+    return not reversed_minor(record) and bool(
+        record.get("reversal_posted_at") or reversed_by_status
+    )
+
+
 def same_reference(evidence: Body) -> list[Body]:
     """The related transactions that carry the same reference."""
     return [other for other in _dicts(evidence, "related") if other.get("same_reference") is True]

@@ -35,14 +35,18 @@ def propose(
     return settled, proposal.model_copy(update={"whole_ceiling_minor": left})
 
 
-def bounded(book: OrderBook, dispute: DisputeBook, docket: Docket, pack: LoadedPack) -> DisputeBook:
-    """A dispute rebuilt from its decisions, with what only its record says: the most that may be paid."""
+def rebuilt(book: OrderBook, dispute: DisputeBook, docket: Docket, pack: LoadedPack) -> DisputeBook:
+    """A dispute rebuilt from its decisions, with what only its record says: the most that may be paid, and
+    on which charge. Its verdicts are not heard again, so its decisions say whether a stand-in had a say."""
+    simulated = docket.simulated or any(each.simulated for each in dispute.decisions.values())
     order, subject = ceilings(pack.pack, docket.evidence, holdings(book, docket.dispute_id))
     return dispute.model_copy(
         update={
             "order_ceiling_minor": order,
             "subject_ceiling_minor": subject,
             "unpriced": docket.outcome is not None,
+            "verdicts": {},
+            "docket": _priced(docket, simulated),
         }
     )
 
@@ -71,7 +75,7 @@ def _proposed(
     for note in dispute.verdicts.values():
         usage = usage.plus(note.usage)
     key = auto_key(docket.dispute_id)
-    charge = charge_in(docket.evidence)
+    priced_docket = _priced(docket, simulated)
     proposal = Proposal(
         at=now,
         dispute_id=docket.dispute_id,
@@ -92,7 +96,7 @@ def _proposed(
         history_minor=priced.history_minor,
         filed_at=docket.filed_at,
         received_at=docket.received_at,
-        charge=charge,
+        charge=priced_docket.charge,
         usage=usage,
     )
     paid = {line.grievance_id: key for line in priced.lines if line.disposition == "pay"}
@@ -106,18 +110,23 @@ def _proposed(
             "subject_ceiling_minor": priced.subject_ceiling_minor,
             "unpriced": priced.unpriced,
             "verdicts": {},
-            # The evidence is priced; the letter needs the words, and a review whether it is simulated.
-            "docket": docket.model_copy(
-                update={
-                    "evidence": None,
-                    "raw_reply": None,
-                    "simulated": simulated,
-                    "charge": charge,
-                }
-            ),
+            "docket": priced_docket,
         }
     )
     return settled, proposal
+
+
+def _priced(docket: Docket, simulated: bool) -> Docket:
+    """What is kept once the evidence is priced: the letter needs the words, and a review whether it is
+    simulated and which charge it goes back to."""
+    return docket.model_copy(
+        update={
+            "evidence": None,
+            "raw_reply": None,
+            "simulated": simulated,
+            "charge": charge_in(docket.evidence),
+        }
+    )
 
 
 def charge_in(evidence: Mapping[str, Any] | None) -> str | None:

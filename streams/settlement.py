@@ -29,7 +29,7 @@ from streams.order_book import (
 )
 from streams.payout import KEY_CONFLICT
 from streams.policies.loader import LoadedPack, PackRegistry
-from streams.proposing import bounded, propose
+from streams.proposing import propose, rebuilt
 from streams.recomputed import check_same, fingerprint
 from streams.reviewing import review_outcome
 from streams.telling import acknowledgement, is_told, letter_id, outcome_letter, review_letter
@@ -64,7 +64,7 @@ class Settlement:
         book, emits = _remember_until(book, docket, pack, now)
         dispute = dispute.model_copy(update={"docket": docket})
         if dispute.proposed:
-            dispute = bounded(book, dispute, docket, pack)
+            dispute = rebuilt(book, dispute, docket, pack)
         if not _complete(dispute) and not dispute.proposed:
             window = Timer(
                 at=now,
@@ -114,6 +114,7 @@ class Settlement:
         review = decision.review_id
         if review is not None and review not in dispute.reviews:
             dispute = _reviewed_before(dispute, review, decision.needs_person)
+        proposed = dispute.proposed
         dispute = dispute.model_copy(
             update={
                 "proposed": True,
@@ -123,7 +124,10 @@ class Settlement:
                 "lines": merge(dispute.lines, decision.lines),
             }
         )
-        book, emits = _remember_until(book, decision, self._pack(decision), now)
+        pack = self._pack(decision)
+        if dispute.docket is not None and not proposed:
+            dispute = rebuilt(book, dispute, dispute.docket, pack)
+        book, emits = _remember_until(book, decision, pack, now)
         return self._advance(book, decision.dispute_id, dispute, now, emits)
 
     def on_payment(self, book: OrderBook, payment: Payment, now: datetime) -> Step:

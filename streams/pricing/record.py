@@ -95,7 +95,7 @@ def read(pack: PolicyPack, evidence: Mapping[str, Any], holdings: Holdings) -> P
             raise UnusableRecordError("paid_total_minor is not an amount")
         if paid is not None and refunds.external_minor > paid:
             raise UnusableRecordError("more was refunded than paid_total_minor")
-        if evidence.get("payment_status") == "unpaid":
+        if str(evidence.get("payment_status") or "").strip().casefold() == "unpaid":
             paid = 0  # whatever the bill says, nothing came in that could go back
         return PricedRecord(
             pack=pack,

@@ -1,7 +1,7 @@
 """Prices claims about one transaction, or several related by reference, by formulas over its record."""
 
 from schemas.pack import Formula
-from streams.facts import reversed_minor, same_reference, whole
+from streams.facts import reversal_untold, reversed_minor, same_reference, whole
 from streams.pricing.draft import Asked, Want
 from streams.pricing.holdings import TRANSACTION
 from streams.pricing.record import PricedRecord
@@ -25,8 +25,8 @@ def price_formula(rule: Formula, record: PricedRecord) -> Asked:
     said = [f"{_spoken(field)} {record.show(values[field])}" for field in rule.plus]
     took = [f"{_spoken(field)} {record.show(values[field])}" for field in rule.minus]
     amount = max(0, owed)
-    if amount and record.evidence.get("reversal_posted_at") and not reversed_minor(record.evidence):
-        problem = "the record dates a reversal and does not say of how much"
+    if amount and reversal_untold(record.evidence):
+        problem = "the record tells of a reversal and does not say of how much"
         return Asked("transaction", (Want(scope, 0, left or 0),), "", None, problem)
     basis = " + ".join(said) + "".join(f" − {part}" for part in took) + f" = {record.show(amount)}"
     if left is not None and amount > left:
@@ -74,6 +74,9 @@ def price_related(record: PricedRecord) -> Asked:
             return Asked("transaction", (), "", None, problem)
         if other.get("debit_posted") is False:
             problem = f"related transaction {transaction} was never debited"
+            return Asked("transaction", (), "", None, problem)
+        if reversal_untold(other):
+            problem = f"related transaction {transaction} was reversed, of how much is not recorded"
             return Asked("transaction", (), "", None, problem)
         wants.append(Want(f"{TRANSACTION}{transaction}", max(0, amount - back)))
         returned = f" less reversed {record.show(back)}" if back else ""

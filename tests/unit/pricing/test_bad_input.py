@@ -84,6 +84,15 @@ UNUSABLE: dict[str, dict[str, Any]] = {
     ),
     "negative weight": order(pickup_weight_expected_kg=-1.0, pickup_weight_actual_kg=1.0),
     "a weight that is not a number": order(pickup_weight_expected_kg="heavy"),
+    "an expected weight that is a flag": order(
+        pickup_weight_expected_kg=True, pickup_weight_actual_kg=1.0
+    ),
+    "an actual weight that is a flag": order(
+        pickup_weight_expected_kg=1.0, pickup_weight_actual_kg=False
+    ),
+    "an order that should weigh nothing": order(
+        pickup_weight_expected_kg=0, pickup_weight_actual_kg=1.0
+    ),
 }
 
 
@@ -331,8 +340,8 @@ def transaction(**more: Any) -> dict[str, Any]:
     return {
         "kind": "bank-transaction", "transaction_id": "T", "customer_id": "a", "currency": "NGN",
         "amount_minor": 500_000, "initiated_at": "2026-09-14T10:00:00+01:00", "rail": "nip",
-        "status": "FAILED", "debit_posted": True, "captured_at": "2026-09-16T09:30:00+01:00", **more,
-    }  # fmt: skip
+        "status": "FAILED", "debit_posted": True, "captured_at": "2026-09-16T09:30:00+01:00",
+    } | more  # fmt: skip
 
 
 @pytest.mark.parametrize("flag", ["true", "yes", 1, 0, "false"])
@@ -352,8 +361,13 @@ def test_a_reversal_that_has_a_date_and_no_amount_is_for_a_person():
 
 @pytest.mark.parametrize(
     "others",
-    [[{"debit_posted": False}], [{}, {"amount_minor": 900_000}]],
-    ids=["never debited", "told twice"],
+    [
+        [{"debit_posted": False}],
+        [{}, {"amount_minor": 900_000}],
+        [{"reversal_posted_at": "2026-09-15T10:00:00+01:00"}],
+        [{"status": "REVERSED"}],
+    ],
+    ids=["never debited", "told twice", "reversed, of how much is not said", "reversed by status"],
 )
 def test_a_related_transaction_that_may_owe_nothing_is_for_a_person(others):
     related = [
@@ -362,3 +376,39 @@ def test_a_related_transaction_that_may_owe_nothing_is_for_a_person(others):
     ]
     priced = price(transaction(related=related), [claim(1, "duplicate_debit")], pack=BANK)
     assert (priced.amount_minor, priced.escalated) == (0, ("duplicate_debit",))
+
+
+@pytest.mark.parametrize("status", ["REVERSED", "Reversed", " reversal_pending"])
+def test_a_status_that_tells_of_a_reversal_without_its_amount_is_for_a_person(status):
+    priced = price(transaction(status=status), [claim(1, "failed_transfer")], pack=BANK)
+    assert (priced.amount_minor, priced.escalated) == (0, ("failed_transfer",))
+    said = transaction(status=status, reversed_minor=200_000)
+    assert price(said, [claim(1, "failed_transfer")], pack=BANK).amount_minor == 300_000
+
+
+@pytest.mark.parametrize(
+    "category",
+    [
+        "failed_transfer", "failed_card_payment", "failed_bill_payment", "atm_dispense_error",
+        "duplicate_debit", "wrong_amount", "excess_charge",
+    ],
+)  # fmt: skip
+def test_what_never_left_the_account_does_not_go_back_to_it(category):
+    more = {
+        "due_minor": 100_000,
+        "dispensed_minor": 0,
+        "related": [{"transaction_id": "T2", "amount_minor": 500_000, "same_reference": True}],
+    }
+    claims = [claim(1, category)]
+    assert price(transaction(**more), claims, pack=BANK).amount_minor
+    priced = price(transaction(**more, debit_posted=False), claims, pack=BANK)
+    assert (priced.amount_minor, priced.escalated) == (0, (category,))
+
+
+@pytest.mark.parametrize("category", ["merchant_refund_missing", "deposit_not_credited"])
+def test_a_credit_that_is_posted_and_of_nothing_is_for_a_person(category):
+    claims = [claim(1, category)]
+    priced = price(transaction(credit_posted=True, credited_minor=0), claims, pack=BANK)
+    assert (priced.amount_minor, priced.escalated) == (0, (category,))
+    partly = transaction(credit_posted=True, credited_minor=100_000)
+    assert price(partly, claims, pack=BANK).amount_minor == 400_000

@@ -67,8 +67,9 @@ def test_fees_are_priced_each_where_the_record_says_what_is_due_of_each():
     assert [(s.scope, s.amount_minor) for s in line.scopes] == [("fee:1", 1_000), ("fee:2", 2_000)]
 
 
-def test_an_unpaid_order_pays_nothing_back():
-    record = order(payment_status="unpaid", delivered_at=LATE)
+@pytest.mark.parametrize("status", ["unpaid", "UNPAID", " Unpaid "])
+def test_an_unpaid_order_pays_nothing_back(status):
+    record = order(payment_status=status, delivered_at=LATE)
     priced = price(record, [claim(1, "LATE_DELIVERY")])
     assert (priced.decision_rule, priced.amount_minor) == ("auto_resolve_within_cap", 0)
 

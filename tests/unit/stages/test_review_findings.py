@@ -34,7 +34,15 @@ from tests.unit.stages.events import (
 )
 from tests.unit.stages.test_intake import RECORDS, a_transaction, at_the_end_of_the_grace
 from tests.unit.stages.test_intake import Order as IntakeOrder
-from tests.unit.stages.test_settlement import DOCKET, RECORD, SETTLEMENT, Order, part_paid, verdicts
+from tests.unit.stages.test_settlement import (
+    CLAIMS,
+    DOCKET,
+    RECORD,
+    SETTLEMENT,
+    Order,
+    part_paid,
+    verdicts,
+)
 
 LONG_ID = "o" * 200
 
@@ -343,13 +351,30 @@ def test_what_a_person_decided_before_the_state_was_lost_is_decided() -> None:
     assert rebuilt.proposals[-1].decision_rule == "review_refused:nothing_pending"
 
 
-def test_a_rebuilt_order_is_bounded_by_its_record_again() -> None:
+@pytest.mark.parametrize("docket_first", [False, True])
+def test_a_rebuilt_order_is_bounded_by_its_record_again(docket_first: bool) -> None:
     """All of the order was paid; an appeal finds nothing left, and not what the pack allows without a record."""
     decision = as_decided(a_proposal(a_line(1), a_line(2)))
+    first, then = (DOCKET, decision) if docket_first else (decision, DOCKET)
     rebuilt = Order()
-    rebuilt.take(decision, as_paid(decision), DOCKET, a_review("appeal", "r-1"))
+    rebuilt.take(first, then, as_paid(decision), a_review("appeal", "r-1"))
     rebuilt.take(a_review("amount", "r-2", "bola", amount_minor=100))
     assert rebuilt.proposals[-1].decision_rule == "review_refused:nothing_left"
+
+
+@pytest.mark.parametrize("docket_first", [False, True])
+def test_a_rebuilt_order_knows_that_its_rulings_were_simulated_and_its_charge(
+    docket_first: bool,
+) -> None:
+    """Only the verdicts were simulated, and they are not heard again; a person's part stays off real gateways."""
+    decision = as_decided(a_proposal(a_line(1), a_pending_line(2), simulated=True))
+    docket = a_docket(*CLAIMS, evidence={**RECORD, "payment_reference": "ch_1"})
+    assert not docket.simulated
+    first, then = (docket, decision) if docket_first else (decision, docket)
+    rebuilt = Order()
+    rebuilt.take(first, then, as_paid(decision), a_review("approve"))
+    proposal = rebuilt.proposals[-1]
+    assert (proposal.amount_minor, proposal.simulated, proposal.charge) == (5_000, True, "ch_1")
 
 
 def test_a_rebuilt_order_is_remembered_as_long_as_any_other() -> None:
