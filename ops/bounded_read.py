@@ -83,17 +83,22 @@ def spans(
     begin = (
         OffsetSpec.for_timestamp(int(since.timestamp() * 1000)) if since else OffsetSpec.earliest()
     )
-    starts = _offsets(wanted, begin, bootstrap)
-    ends = _offsets(wanted, OffsetSpec.latest(), bootstrap)
+    starts = offsets(wanted, begin, bootstrap)
+    ends = offsets(wanted, OffsetSpec.latest(), bootstrap)
     found = [Span(*place, starts[place], ends[place]) for place in ends]
     # A negative start: no record is as young as `since`.
     return [span for span in found if 0 <= span.start < span.end]
 
 
-def _offsets(
-    partitions: list[TopicPartition], spec: Any, bootstrap: str | None
+def offsets(
+    partitions: list[TopicPartition], spec: OffsetSpec, bootstrap: str | None = None
 ) -> dict[tuple[str, int], int]:
-    """Asked again while a leader takes its place, as it does in a new topic and after a restart."""
+    """Topic and partition → the offset that `spec` asks for, of committed records. Asked again while a leader
+    takes its place, as it does in a new topic and after a restart.
+
+    Raises:
+        KafkaException: the broker is away, or there is no such topic.
+    """
     admin = clients.admin(bootstrap)  # its answers die with it
     give_up_at = time.monotonic() + ANSWER_WITHIN_S
     while True:

@@ -18,6 +18,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
 Config = dict[str, Any]
+T = TypeVar("T")
 
 DEFAULT_BROKER: Final = "127.0.0.1:9092"
 MAX_MESSAGE_BYTES: Final = 2_000_000
@@ -176,10 +177,7 @@ def consumer(
     return Consumer({**config, **extra})
 
 
-T = TypeVar("T")
-
-
-def answer(asked: "Future[T]", within_s: float) -> T:
+def answer(asked: Future[T], within_s: float) -> T:
     """What an admin client was asked.
 
     Raises:

@@ -33,8 +33,8 @@ def up(
 ) -> None:
     """Start Kafka, the ClickHouse engine, the gateway and every app; restart what dies; stop them all on Ctrl-C.
 
-    A line says state, lag and restarts of one app; `?` is a lag that nobody tells, since Kafka is away. Lag counts Kafka's transaction markers too: idle is a few above
-    0, trouble is lag that grows.
+    A line says state, lag and restarts of one app. Lag counts Kafka's transaction markers too: idle is a few above
+    0, trouble is lag that grows, and `?` is a Kafka that is away and does not tell.
 
     Addresses and the installation key are left for the other commands, so that `submit`, `status`, `explain` and
     `query` work in a second terminal while this runs. Data stay in the folder.

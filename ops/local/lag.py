@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
+from ops.bounded_read import offsets
 from topologies import clients
 
 TIMEOUT_S = 10.0
@@ -34,9 +35,11 @@ def lags(bootstrap: str | None = None) -> dict[str, int]:
     for group in groups:
         topics = {topic for topic, _ in (*committed[group], *assigned[group])}
         read[group] = {(t, p) for t in topics if t in known for p in known[t].partitions}
-    wanted = set[Partition]().union(*read.values())
-    begins = _offsets(admin, wanted, OffsetSpec.earliest())
-    ends = _offsets(admin, wanted, OffsetSpec.latest())
+    wanted = [TopicPartition(*place) for place in set[Partition]().union(*read.values())]
+    if not wanted:
+        return dict.fromkeys(groups, 0)
+    begins = offsets(wanted, OffsetSpec.earliest(), bootstrap)
+    ends = offsets(wanted, OffsetSpec.latest(), bootstrap)
     return {group: behind(committed[group], read[group], begins, ends) for group in groups}
 
 
@@ -71,13 +74,3 @@ def _assigned(admin: AdminClient, groups: list[str]) -> dict[str, set[Partition]
         }
         for group, described in asked.items()
     }
-
-
-def _offsets(
-    admin: AdminClient, partitions: Iterable[Partition], which: OffsetSpec
-) -> dict[Partition, int]:
-    wanted = {TopicPartition(topic, partition): which for topic, partition in partitions}
-    if not wanted:
-        return {}
-    found = admin.list_offsets(wanted, request_timeout=TIMEOUT_S)
-    return {(p.topic, p.partition): one.result().offset for p, one in found.items()}
