@@ -33,13 +33,12 @@ def stage(settings: Settings, gates: Gates) -> AsyncStage:
         except Exception as error:
             # A dead letter alone would leave a dispute without its docket, which nothing waits for.
             return [emit(DOCKETS, extraction_failed(dispute, type(error).__name__, now))]
-        docket = docket.model_copy(update={"usage": usage_of(docket.usage, message)})
+        docket = docket.model_copy(update={"usage": usage_of(message)})
         return emits(docket, grievances, packs)
 
     def exhausted(dispute: Dispute, reason: str, message: Message) -> list[Emit]:
         docket = extraction_failed(dispute, reason, now)
-        usage = usage_of(docket.usage, message)
-        return [emit(DOCKETS, docket.model_copy(update={"usage": usage}))]
+        return [emit(DOCKETS, docket.model_copy(update={"usage": usage_of(message)}))]
 
     return network_stage(
         "extraction", DISPUTES, Dispute, handle, settings, StageSettings(slots=64), exhausted

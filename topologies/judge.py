@@ -52,10 +52,9 @@ def stage(settings: Settings, gates: Gates, seat: int) -> AsyncStage:
 
 
 def _counted(ruling: Ruling, message: Message) -> Ruling:
-    """The ruling with the attempts that brought none."""
-    usage = usage_of(ruling.usage, message)
+    """The ruling with every call and attempt that was made for it."""
     attempts = ruling.attempts + message.attempt - 1
-    return ruling.model_copy(update={"usage": usage, "attempts": attempts})
+    return ruling.model_copy(update={"usage": usage_of(message), "attempts": attempts})
 
 
 def seats(settings: Settings) -> tuple[int, ...]:

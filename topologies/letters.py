@@ -36,5 +36,5 @@ def stage(settings: Settings, gates: Gates) -> AsyncStage:
 
 
 def _counted(letter: Letter, message: Message) -> Letter:
-    """The letter with the attempts that brought none."""
-    return letter.model_copy(update={"usage": usage_of(letter.usage, message)})
+    """The letter with every call that was made for it."""
+    return letter.model_copy(update={"usage": usage_of(message)})

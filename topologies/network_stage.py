@@ -35,11 +35,9 @@ def outputs(emits: Iterable[Emit], message: Message) -> list[Output]:
     ]
 
 
-def usage_of(usage: Usage, message: Message) -> Usage:
-    """What a message took: every call that was made for it, in this attempt and those before. `usage` is
-    that of the last attempt; it counts where no call was noted, as with the stand-in, which makes none."""
-    noted = _meter(message).usage
-    return noted if noted != Usage() else usage
+def usage_of(message: Message) -> Usage:
+    """What a message took: every call that was made for it, in this attempt and those before."""
+    return _meter(message).usage
 
 
 def _meter(message: Message) -> Meter:

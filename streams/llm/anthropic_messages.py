@@ -1,4 +1,4 @@
-"""Claude through the official SDK: `messages.create` with a JSON schema, no retries of its own.
+"""Claude through the official SDK: the Messages API with a JSON schema, no retries of its own.
 
 The SDK obeys a Retry-After without a cap, so retrying is the stage's. Of a 200 that is not JSON, HTML or
 of another shape it makes an error, a `str` or a message of Nones, so the body is read here.
@@ -75,15 +75,14 @@ class AnthropicMessages:
     async def check(self) -> None:
         async with self._new_client() as client:
             try:
-                found = await client.models.retrieve(self._access.model)
-                known = isinstance(found.id, str)
+                name: object = (await client.models.retrieve(self._access.model)).id
             except APIStatusError as error:
                 refusal(error.status_code, str(error.api_message), self._access, None)
-                known = False
+                raise ProviderDown(f"{self._access.base_url} does not tell its models") from error
             except (APIError, *MALFORMED) as error:
                 raise ProviderDown(f"{self._access.base_url} cannot be reached") from error
-            if not known:
-                raise ProviderDown(f"{self._access.base_url} does not say whether it has the model")
+            if not isinstance(name, str):
+                raise ProviderDown(f"{self._access.base_url} does not tell its models")
 
     async def aclose(self) -> None:
         if self._client is not None:

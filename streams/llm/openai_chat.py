@@ -84,7 +84,7 @@ class OpenAIChat:
                 if error.status_code in (404, 405):
                     return
                 refusal(error.status_code, str(error.code), self._access, None)
-                raise ProviderDown(f"{self._access.base_url} does not list its models") from error
+                raise ProviderDown(f"{self._access.base_url} does not tell its models") from error
             except (APIError, *MALFORMED) as error:
                 raise ProviderDown(f"{self._access.base_url} cannot be reached") from error
             else:

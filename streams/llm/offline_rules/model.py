@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from schemas.base import Model as Value
 from schemas.docket import Usage
+from streams.llm.meter import note
 from streams.llm.offline_rules.bench import rule_on
 from streams.llm.offline_rules.reader import TooLong, read
 from streams.llm.offline_rules.writer import compose
@@ -58,10 +59,12 @@ class OfflineRules:
         return self._reply(body, body, len(task.prompt.text) + len(task.complaint_text))
 
     def _reply(self, draft: T | None, raw: str, characters_in: int) -> Reply[T]:
+        usage = Usage(calls=1, input_tokens=characters_in // 4, output_tokens=len(raw) // 4)
+        note(usage)
         return Reply(
             draft=draft,
             raw=raw,
-            usage=Usage(calls=1, input_tokens=characters_in // 4, output_tokens=len(raw) // 4),
+            usage=usage,
             provider=self.provider,
             model=self.model,
             simulated=True,

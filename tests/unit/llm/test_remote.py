@@ -27,15 +27,17 @@ def anyio_backend() -> str:
 
 
 class Told:
-    """A transport that answers as told, and the exchanges it was sent."""
+    """A transport that answers as told, or raises it, and the exchanges it was sent."""
 
-    def __init__(self, *answers: Answer) -> None:
+    def __init__(self, *answers: Answer | Exception) -> None:
         self._answers = list(answers)
         self.sent: list[tuple[Exchange, ...]] = []
 
     async def send(self, rendered: Rendered, exchanges: Sequence[Exchange] = ()) -> Answer:
         self.sent.append(tuple(exchanges))
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, Exception):
+            raise answer
         return replace(answer, usage=Usage(input_tokens=100, output_tokens=10))
 
     async def check(self) -> None: ...

@@ -1,7 +1,6 @@
 """What a message cost is what its calls cost, those of attempts that came to nothing included."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -32,17 +31,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-class Fickle(Told):
-    """One that fails where the answer is an error."""
-
-    async def send(self, rendered: Any, exchanges: Any = ()) -> Answer:
-        if isinstance(self._answers[0], Exception):
-            self.sent.append(tuple(exchanges))
-            raise self._answers.pop(0)  # type: ignore[misc]
-        return await super().send(rendered, exchanges)
-
-
-def stage(told: Fickle, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> AsyncStage:
+def stage(told: Told, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> AsyncStage:
     facts = ModelFacts(provider="p", input=1, output=1, cache_write=1, cache_read=1)
     access = Access("p", "m", "http://x", "", "", 1, True)
     model: Model = RemoteModel(NotingTransport(told), access, facts)
@@ -58,7 +47,7 @@ def message() -> Message:
 async def test_calls_of_attempts_that_came_to_nothing_are_on_the_ruling(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = Fickle(BAD, Overloaded(1.0), BAD, ProviderDown(), BAD, GOOD)  # type: ignore[arg-type]
+    told = Told(BAD, Overloaded(1.0), BAD, ProviderDown(), BAD, GOOD)
     judging, asked = stage(told, settings, monkeypatch), message()
     for _ in range(2):
         with pytest.raises(RetryLater):
@@ -74,7 +63,7 @@ async def test_calls_of_attempts_that_came_to_nothing_are_on_the_ruling(
 async def test_a_seat_that_gives_up_tells_what_it_spent(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judging = stage(Fickle(BAD, Overloaded()), settings, monkeypatch)  # type: ignore[arg-type]
+    judging = stage(Told(BAD, Overloaded()), settings, monkeypatch)
     asked = message()
     with pytest.raises(RetryLater) as given_up:
         await judging.handler(asked)
@@ -88,7 +77,7 @@ async def test_a_seat_that_gives_up_tells_what_it_spent(
 async def test_messages_are_counted_each_for_itself(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judging = stage(Fickle(GOOD), settings, monkeypatch)
+    judging = stage(Told(GOOD), settings, monkeypatch)
     for _ in range(3):
         [out] = await judging.handler(message())
         assert Ruling.from_bytes(out.value).usage == Usage(
@@ -110,6 +99,6 @@ async def test_a_key_that_is_revoked_under_way_pauses_the_stage_like_an_outage(
     raised: Exception,
     stage_does: type[Exception],
 ) -> None:
-    told = Fickle(raised)  # type: ignore[arg-type]
+    told = Told(raised)
     with pytest.raises(stage_does):
         await stage(told, settings, monkeypatch).handler(message())
