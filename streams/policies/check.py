@@ -31,7 +31,6 @@ BEFORE_PRICING = (
     "screening_flag_requires_human",
 )
 """Rules that every pack must have: without one its case would be priced."""
-MAX_SHARE = 0.4
 """No seat may hold more of the bench, in any category."""
 
 
@@ -179,11 +178,6 @@ def _bench(pack: PolicyPack, prompts: Collection[str]) -> Iterator[str]:
     for seat in pack.bench.seats:
         for name in sorted(set(seat.weights) - names):
             yield f"bench.seats.{seat.seat}.weights: {name!r} is not a category"
-    for name in sorted(names if len(pack.bench.seats) > 1 else ()):
-        weights = {seat.seat: pack.weight(seat.seat, name) for seat in pack.bench.seats}
-        for number, weight in weights.items():
-            if weight > MAX_SHARE * sum(weights.values()):
-                yield f"bench.seats.{number}: holds more than 40 % of the bench for {name}"
 
 
 def _tools(pack: PolicyPack) -> Iterator[str]:
